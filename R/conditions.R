@@ -1,0 +1,86 @@
+#' Errors and warnings of voxridge
+#'
+#' Every error is a condition of class `voxridge_error_<what>` and `voxridge_error`, every warning one of class
+#' `voxridge_warning_<what>` and `voxridge_warning`. The first line of the message says which argument, what it must be
+#' and what was found; the next says what to do. Sizes, positions and values are also fields of the condition
+#' (`expected`, `found`, `where`).
+#'
+#' @section Errors:
+#' | class | raised when |
+#' | --- | --- |
+#' | `voxridge_error_argument` | a setting has the wrong type, an unknown value or lies outside its range |
+#' | `voxridge_error_type` | data of a kind that is not supported: sparse matrices, factors, text |
+#' | `voxridge_error_shape` | no rows, columns or targets, or sizes that do not match |
+#' | `voxridge_error_nonfinite` | NA, NaN or Inf in data |
+#' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
+#' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
+#' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
+#' | `voxridge_error_conflict` | two arguments that contradict each other |
+#' | `voxridge_error_memory` | a result too large for this machine |
+#' | `voxridge_error_too_large` | a problem beyond the limits of the linear algebra library |
+#' | `voxridge_error_device_unavailable` | a device that is not there |
+#' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |
+#' | `voxridge_error_numerical` | a factorisation that did not succeed |
+#' | `voxridge_error_internal` | a fault of the package: please report it |
+#'
+#' @section Warnings:
+#' | class | given when | how often |
+#' | --- | --- | --- |
+#' | `voxridge_warning_alpha_at_edge` | over 5 % of the targets chose the first or last value of the grid | every call |
+#' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
+#' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
+#'
+#' @examples
+#' caught <- tryCatch(
+#'   ridge_svd(matrix(1, 3, 2), 1:4, n_threads = 2),
+#'   voxridge_error_shape = function(cnd) cnd$found
+#' )
+#' caught
+#' @name voxridge-conditions
+#' @aliases voxridge_error voxridge_warning
+NULL
+
+# Raises voxridge_error_<what>. `call` is the frame of the function the user called; fields go in `...`.
+abort <- function(message, what, ..., call = rlang::caller_env(), .envir = parent.frame()) {
+  cli::cli_abort(
+    message,
+    class = c(paste0("voxridge_error_", what), "voxridge_error"),
+    ...,
+    call = call,
+    .envir = .envir
+  )
+}
+
+# Warns at every call: for facts of the data.
+warn <- function(message, what, ..., .envir = parent.frame()) {
+  cli::cli_warn(
+    message,
+    class = c(paste0("voxridge_warning_", what), "voxridge_warning"),
+    ...,
+    .envir = .envir
+  )
+}
+
+# Warns once per R process: for facts of the machine.
+warn_once <- function(message, what, .envir = parent.frame()) {
+  warn(
+    message,
+    what,
+    .frequency = "once",
+    .frequency_id = paste0("voxridge_", what),
+    .envir = .envir
+  )
+}
+
+# Called by the compiled core for an error of its own; `text` is shown as it is.
+abort_core <- function(what, text) {
+  abort("{text}", what, call = NULL)
+}
+
+# Evaluates a call into the compiled core; its conditions are shown with the user's call.
+run_core <- function(expr, call) {
+  tryCatch(expr, voxridge_error = function(cnd) {
+    cnd["call"] <- list(rlang::frame_call(call))
+    rlang::cnd_signal(cnd)
+  })
+}

@@ -1,0 +1,60 @@
+#' Situation report
+#'
+#' What this installation and this machine offer: versions, BLAS, threads, single precision, memory, GPU. Paste it into
+#' bug reports.
+#'
+#' @returns A list of class `voxridge_sitrep`, printed as a short report: `version` (voxridge), `r_version`, `platform`,
+#'   `blas` (list: `vendor`, `library`, `threads_controlled`, `threads`, `single`, `hardware_threads`), `threads` (list:
+#'   `n`, `source`), `precision` (`"single and double"` or `"double only"`), `memory` (list, in GB: `available`,
+#'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]).
+#' @inheritSection voxridge_threads Threads
+#' @section Errors:
+#' `voxridge_error_argument` where a thread or memory setting is not a number, see [voxridge-conditions].
+#' @examples
+#' voxridge_sitrep()
+#' @export
+voxridge_sitrep <- function() {
+  call <- rlang::current_env()
+  blas <- core_blas_info()
+  structure(
+    list(
+      version = as.character(utils::packageVersion("voxridge")),
+      r_version = as.character(getRversion()),
+      platform = R.version$platform,
+      blas = blas,
+      threads = thread_setting(call = call),
+      precision = if (blas$single) "single and double" else "double only",
+      memory = list(
+        available = core_memory_available() / 1e9,
+        budget = memory_budget_bytes(call) / 1e9,
+        peak = core_memory_peak() / 1e9
+      ),
+      gpu = check_gpu_available()
+    ),
+    class = "voxridge_sitrep"
+  )
+}
+
+#' @export
+print.voxridge_sitrep <- function(x, ...) {
+  gb <- function(value) if (is.na(value)) "unknown" else format_bytes(value * 1e9)
+  blas <- x$blas
+  control <- if (blas$threads_controlled) {
+    "set for each call and restored"
+  } else {
+    "cannot be set from here; set them before R starts"
+  }
+  lines <- c(
+    "voxridge" = x$version,
+    "R" = paste0(x$r_version, " (", x$platform, ")"),
+    "BLAS" = paste0(blas$vendor, " (", blas$library, ")"),
+    "BLAS threads" = paste0(blas$threads, ", ", control),
+    "precision" = x$precision,
+    "threads" = paste0(x$threads$n, " (", x$threads$source, ") of ", blas$hardware_threads),
+    "free memory" = paste0(gb(x$memory$available), ", budget of a call ", gb(x$memory$budget)),
+    "peak memory" = paste(gb(x$memory$peak), "in this R process"),
+    "GPU" = if (x$gpu$available) paste0(x$gpu$device_name, " (", gb(x$gpu$memory_gb), ")") else x$gpu$reason
+  )
+  cat(paste0(format(paste0(names(lines), ":")), " ", lines, "\n"), sep = "")
+  invisible(x)
+}

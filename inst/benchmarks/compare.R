@@ -1,0 +1,114 @@
+# One comparison: data, the peer's best setting, then both sides in turn, and whether they found the same answer.
+
+# Who runs the peer: "R", "python", or NULL where it is not installed.
+peer_side <- function(peer, precision) {
+  if (peer == "ours_20_alphas") return("R")
+  if (peer == "glmnet_mgaussian") return(if (requireNamespace("glmnet", quietly = TRUE)) "R")
+  if (!is.null(peers_python())) return("python")
+  if (peer == "blas_rate" && precision == "double") "R"
+}
+
+# Share of targets with the same alpha, and over those the largest relative difference of a target's coefficients.
+read_agreement <- function(dir, names, t) {
+  path <- function(name, kind) file.path(dir, paste0(name, ".", kind))
+  have <- function(kind) all(file.exists(path(names, kind)))
+  same <- rep(TRUE, t)
+  if (have("alphas")) {
+    alphas <- lapply(path(names, "alphas"), read_doubles)
+    same <- abs(alphas[[1]] / alphas[[2]] - 1) < 1e-6
+  }
+  difference <- NA_real_
+  if (have("coefs")) {
+    compared <- compared_targets(t)
+    coefs <- lapply(path(names, "coefs"), function(p) matrix(read_doubles(p), ncol = length(compared)))
+    distance <- sqrt(colSums((coefs[[1]] - coefs[[2]])^2)) / sqrt(colSums(coefs[[2]]^2))
+    if (any(same[compared])) difference <- max(distance[same[compared]])
+  }
+  list(alphas_equal = if (have("alphas")) mean(same) else NA_real_, coef_difference = difference)
+}
+
+# Splits `repeats` over interleaved rounds: A B A B, so that a machine that slows down slows both.
+round_sizes <- function(repeats, rounds) {
+  rounds <- min(rounds, repeats)
+  repeats %/% rounds + (seq_len(rounds) <= repeats %% rounds)
+}
+
+compare_case <- function(case, spectrum, settings, here) {
+  data_dir <- write_case_data(case, spectrum, settings$work_dir)
+  unlink(list.files(settings$work_dir, "\\.(job|result|log|alphas|coefs)$", full.names = TRUE))
+  job <- list(
+    n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
+    data = data_dir, alphas = write_case_alphas(data_dir, case$n_alphas)
+  )
+  run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
+  ours_job <- c(list(engine = case$ours), job)
+  peer_job <- c(list(engine = case$peer), job, case$peer_options)
+  if (case$peer == "ours_20_alphas") {
+    peer_job$engine <- case$ours
+    peer_job$alphas <- write_case_alphas(data_dir, 20)
+  }
+  if (case$peer == "blas_rate") peer_job$library <- extSoftVersion()[["BLAS"]]
+
+  peer <- peer_side(case$peer, case$precision)
+  setting <- NULL
+  tried <- ""
+  if (identical(peer, "python")) {
+    tuned <- run("python", c(list(name = "tune", tune = "yes"), peer_job))
+    setting <- tuned$setting
+    tried <- tuned$tried %||% tuned$reason
+  }
+  ours_runs <- list()
+  peer_runs <- list()
+  sizes <- round_sizes(settings$repeats, settings$rounds)
+  for (i in seq_along(sizes)) {
+    if (settings$sides != "peers") {
+      ours_runs[[i]] <- run("R", c(list(name = "ours", repeats = sizes[i]), ours_job))
+    }
+    if (!is.null(peer) && settings$sides != "ours") {
+      peer_runs[[i]] <- run(peer, c(list(name = "peer", repeats = sizes[i]), peer_job,
+        if (!is.null(setting)) list(setting = setting)))
+    }
+  }
+  names <- c("ours-R", paste0("peer-", peer))
+  agreement <- if (case$peer %in% c("blas_rate", "ours_20_alphas") || is.null(peer)) {
+    list(alphas_equal = NA_real_, coef_difference = NA_real_)
+  } else {
+    read_agreement(settings$work_dir, names, case$t)
+  }
+  result_row(case, spectrum, ours_runs, peer_runs, agreement, tried, settings)
+}
+
+result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, settings) {
+  first <- function(runs) if (length(runs)) runs[[1]] else list()
+  ours_s <- unlist(lapply(ours_runs, seconds_of))
+  peer_s <- unlist(lapply(peer_runs, seconds_of))
+  nodes <- number_of(first(ours_runs), "nodes")
+  if (case$peer == "blas_rate") {
+    work <- counted_flops(case$n, case$p, case$t, case$folds, min(nodes, case$n_alphas, na.rm = TRUE), case$output)
+    rate <- number_of(first(peer_runs), "flops") / peer_s
+    peer_s <- work / rate
+  }
+  middle <- function(x) if (length(x)) stats::median(x) else NA_real_
+  lowest <- function(x) if (length(x)) min(x) else NA_real_
+  highest <- function(x) if (length(x)) max(x) else NA_real_
+  largest <- function(runs, field) {
+    values <- vapply(runs, number_of, 0, field)
+    if (length(values)) max(values) else NA_real_
+  }
+  problems <- unique(unlist(lapply(c(ours_runs, peer_runs), function(run) run$reason)))
+  no_memory <- case$peer == "blas_rate"
+  data.frame(
+    case = case$id, what = case$what, spectrum = spectrum, precision = case$precision, n = case$n, p = case$p, t = case$t,
+    alphas = case$n_alphas, folds = case$folds, output = case$output, threads = settings$threads,
+    ours = case$ours_label, ours_s = middle(ours_s), ours_min_s = lowest(ours_s), ours_max_s = highest(ours_s),
+    peer = case$peer_label, peer_s = middle(peer_s), peer_min_s = lowest(peer_s), peer_max_s = highest(peer_s),
+    ratio = middle(peer_s) / middle(ours_s), wanted = unname(case$wanted[spectrum]),
+    alphas_equal = agreement$alphas_equal, coef_difference = agreement$coef_difference,
+    ours_before_mb = largest(ours_runs, "before_mb"), ours_peak_mb = largest(ours_runs, "peak_mb"),
+    peer_before_mb = if (no_memory) NA_real_ else largest(peer_runs, "before_mb"),
+    peer_peak_mb = if (no_memory) NA_real_ else largest(peer_runs, "peak_mb"),
+    ours_nodes = nodes, ours_version = first(ours_runs)$version %||% "", peer_version = first(peer_runs)$version %||% "",
+    peer_setting = first(peer_runs)$setting %||% "", peer_tried = tried, repeats = length(ours_s),
+    problem = paste(problems, collapse = "; "), date = format(Sys.time(), "%Y-%m-%d", tz = "UTC")
+  )
+}

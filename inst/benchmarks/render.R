@@ -1,0 +1,52 @@
+# Rscript inst/benchmarks/render.R [DIR]: the CSV files of DIR (default: results/) as tables in DIR/README.md.
+
+table_line <- function(cells) paste0("| ", paste(cells, collapse = " | "), " |")
+
+number_cell <- function(x, digits = 3) ifelse(is.na(x), "-", formatC(x, digits = digits, format = "fg", flag = "#"))
+number_cell_plain <- function(x, digits) sub("\\.$", "", number_cell(x, digits))
+
+agreement_cell <- function(alphas_equal, coef_difference) {
+  ifelse(is.na(alphas_equal) & is.na(coef_difference), "-", paste0(
+    ifelse(is.na(alphas_equal), "", sprintf("%.1f %% same alpha", 100 * alphas_equal)),
+    ifelse(is.na(alphas_equal) | is.na(coef_difference), "", ", "),
+    ifelse(is.na(coef_difference), "", sprintf("%.0e", coef_difference))
+  ))
+}
+
+results_table <- function(rows) {
+  head <- c("work", "size", "spectrum", "precision", "voxridge (s)", "peer", "peer (s)", "ratio", "wanted",
+    "voxridge peak (MB)", "peer peak (MB)", "agreement")
+  cells <- cbind(
+    rows$what, sprintf("n=%d p=%d t=%d", rows$n, rows$p, rows$t), rows$spectrum, rows$precision,
+    number_cell_plain(rows$ours_s, 3), gsub("|", "\\|", rows$peer, fixed = TRUE), number_cell_plain(rows$peer_s, 3),
+    number_cell_plain(rows$ratio, 2), number_cell_plain(rows$wanted, 2),
+    number_cell_plain(round(rows$ours_peak_mb), 6), number_cell_plain(round(rows$peer_peak_mb), 6),
+    agreement_cell(rows$alphas_equal, rows$coef_difference)
+  )
+  c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
+}
+
+render_results <- function(dir) {
+  lines <- c(
+    "# Benchmark results", "",
+    "Made by `render.R` from the CSV files in this folder; [how they are measured](../README.md). Seconds are medians;",
+    "ratio is peer seconds over voxridge seconds on the same data, threads and precision; agreement is the share of targets",
+    "with the same chosen alpha and the largest relative difference of one target's coefficients."
+  )
+  for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
+    record_file <- sub("\\.csv$", ".txt", file)
+    record <- if (file.exists(record_file)) as.list(read.dcf(record_file)[1, ]) else list()
+    about <- sprintf("%s, %s threads; %s; BLAS %s (%s); voxridge %s; %s; %s.", record$cpu %||% "unknown CPU",
+      record$threads %||% "?", record$r %||% "?", record$blas %||% "?", record$blas_kernel %||% "?",
+      record$voxridge %||% "?", record$peers %||% "?", record$date %||% "?")
+    lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "",
+      results_table(utils::read.csv(file)))
+  }
+  writeLines(lines, file.path(dir, "README.md"))
+}
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+if (any(grepl("^--file=.*render\\.R$", commandArgs(FALSE)))) {
+  here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])))
+  render_results(c(commandArgs(TRUE), file.path(here, "results"))[1])
+}

@@ -1,0 +1,80 @@
+# Rscript inst/benchmarks/run.R --domain ridge [--size quick|full] [--repeats 5] [--threads 2] [--only PATTERN]
+#   [--sides both|ours|peers] [--rounds 2] [--limit 600] [--out DIR] [--list]
+#
+# Measures every case of cases_<domain>.R whose id matches PATTERN, and keeps one row per case in <out>/<host>.csv.
+# README.md beside this file says what is measured and how.
+
+script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
+here <- dirname(normalizePath(script))
+for (file in c("data.R", "sides.R", "engines.R", "compare.R", "host.R", "render.R")) source(file.path(here, file))
+
+parse_arguments <- function(arguments) {
+  settings <- list(domain = "ridge", size = "full", repeats = 5, threads = 2, only = "", sides = "both", rounds = 2,
+    limit = 600, out = "", list = FALSE)
+  i <- 1
+  while (i <= length(arguments)) {
+    name <- sub("^--", "", arguments[i])
+    if (!startsWith(arguments[i], "--") || is.null(settings[[name]])) stop("unknown argument: ", arguments[i], call. = FALSE)
+    if (name == "list") {
+      settings$list <- TRUE
+      i <- i + 1
+      next
+    }
+    if (i == length(arguments)) stop("no value for --", name, call. = FALSE)
+    value <- arguments[i + 1]
+    settings[[name]] <- if (is.numeric(settings[[name]])) as.integer(value) else value
+    i <- i + 2
+  }
+  stopifnot(settings$size %in% c("quick", "full"), settings$sides %in% c("both", "ours", "peers"))
+  settings$limit_s <- settings$limit
+  settings
+}
+
+# Rows are identified by these columns: a new measurement replaces the old row and leaves the others.
+row_key <- function(rows) paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
+
+save_row <- function(row, path) {
+  old <- if (file.exists(path)) utils::read.csv(path) else NULL
+  rows <- if (is.null(old)) row else rbind(old[!row_key(old) %in% row_key(row), names(row)], row)
+  utils::write.csv(rows, path, row.names = FALSE)
+}
+
+say_row <- function(row) {
+  seconds <- function(x) if (is.na(x)) "-" else sprintf("%.3f s", x)
+  cat(sprintf("%-18s %-5s %-6s ours %-10s peer %-10s ratio %s (wanted %s) alphas equal %s, coefs %s%s\n",
+    row$case, row$spectrum, row$precision, seconds(row$ours_s), seconds(row$peer_s), format(row$ratio, digits = 3),
+    format(row$wanted, digits = 3), format(row$alphas_equal, digits = 4), format(row$coef_difference, digits = 2),
+    if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))
+}
+
+settings <- parse_arguments(commandArgs(TRUE))
+source(file.path(here, sprintf("cases_%s.R", settings$domain)))
+cases <- Filter(function(case) grepl(settings$only, case$id), benchmark_cases())
+if (settings$list) {
+  for (case in cases) cat(case$id, case$precision, "against", case$peer_label, "\n")
+  quit(save = "no")
+}
+settings$work_dir <- tempfile("voxridge-benchmark-")
+dir.create(settings$work_dir)
+# Small sizes only show that everything works: they never mix with results worth keeping.
+if (settings$out == "") settings$out <- if (settings$size == "full") file.path(here, "results") else tempfile("quick-results-", dirname(tempdir()))
+dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
+csv <- file.path(settings$out, paste0(host_id(), ".csv"))
+
+# cases that share data next to each other, so that the data are made once
+order_key <- vapply(cases, function(case) sprintf("%06d %06d %06d", case$n, case$p, case$t), "")
+for (case in cases[order(order_key)]) {
+  if (settings$size == "quick") case <- utils::modifyList(case, case$quick)
+  for (spectrum in case$spectra) {
+    row <- compare_case(case, spectrum, settings, here)
+    save_row(row, csv)
+    say_row(row)
+  }
+}
+unlink(settings$work_dir, recursive = TRUE)
+
+rows <- utils::read.csv(csv)
+record <- environment_record(settings$threads, setdiff(unique(rows$peer_version), c("", NA)))
+write_fields(record, sub("\\.csv$", ".txt", csv))
+render_results(settings$out)
+cat("results:", csv, "\n")

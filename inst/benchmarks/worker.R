@@ -1,0 +1,51 @@
+# One side of a comparison, in R: worker.R JOB. Reads X, Y and alphas, fits once to warm up and then `repeats` times.
+script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
+here <- dirname(normalizePath(script))
+source(file.path(here, "data.R"))
+source(file.path(here, "sides.R"))
+source(file.path(here, "engines.R"))
+
+memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
+  status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
+  line <- grep(paste0("^", field, ":"), status, value = TRUE)
+  if (length(line)) as.numeric(gsub("[^0-9]", "", line)) / 1024 else NA_real_
+}
+# Sets VmHWM back to VmRSS (proc(5), clear_refs), so that reading the data does not count.
+forget_peak <- function() {
+  tryCatch(cat("5", file = "/proc/self/clear_refs"), error = function(e) NULL, warning = function(w) NULL)
+}
+
+job <- read_fields(commandArgs(TRUE)[1])
+for (name in c("n", "p", "t", "folds", "threads", "repeats")) job[[name]] <- as.integer(job[[name]])
+engine <- r_engines[[job$engine]]
+if (is.null(engine)) stop("no engine named ", job$engine)
+
+data <- if (job$engine == "blas_rate") NULL else list(
+  X = read_doubles(file.path(job$data, "X.bin"), c(job$n, job$p)),
+  Y = read_doubles(file.path(job$data, "Y.bin"), c(job$n, job$t)),
+  alphas = read_doubles(job$alphas)
+)
+engine$setup(job)
+invisible(gc())
+forget_peak()
+before <- memory_mb("VmRSS")
+
+fit <- engine$fit(data, job) # warm-up
+seconds <- numeric()
+for (i in seq_len(job$repeats)) {
+  fit <- NULL
+  invisible(gc())
+  exact <- Sys.time()
+  fit <- engine$fit(data, job)
+  seconds[i] <- as.numeric(difftime(Sys.time(), exact, units = "secs"))
+}
+peak <- memory_mb("VmHWM")
+
+answer <- engine$answer(fit, data, job)
+prefix <- sub("\\.result$", "", job$result)
+if (!is.null(answer$alphas)) write_doubles(answer$alphas, paste0(prefix, ".alphas"))
+if (!is.null(answer$coefs)) write_doubles(answer$coefs, paste0(prefix, ".coefs"))
+write_fields(c(
+  list(seconds = format(seconds, digits = 8, trim = TRUE), before_mb = before, peak_mb = peak, version = engine$version()),
+  answer$fields
+), job$result)

@@ -1,0 +1,82 @@
+#include "alpha_grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace voxridge {
+
+namespace {
+
+constexpr int64_t kSampledEigenvalues = 100;
+constexpr double kWorthwhile = 0.95;  // of the grid: with more nodes than this the plain search is as fast
+
+// Columns = alphas; rows = h, h^2 for each sampled eigenvalue with h = (lambda + a0) / (lambda + alpha), and the constant.
+arma::mat sample_functions(const std::vector<double>& alphas, double smallest, double largest) {
+  const double a0 = *std::min_element(alphas.begin(), alphas.end());
+  const double step = std::log(largest / smallest) / static_cast<double>(kSampledEigenvalues - 1);
+  arma::mat f(2 * kSampledEigenvalues + 1, alphas.size());
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    for (int64_t i = 0; i < kSampledEigenvalues; ++i) {
+      const double lambda = smallest * std::exp(step * static_cast<double>(i));
+      const double h = (lambda + a0) / (lambda + alphas[a]);
+      f(2 * i, a) = h;
+      f(2 * i + 1, a) = h * h;
+    }
+    f(2 * kSampledEigenvalues, a) = 1;
+  }
+  return f;
+}
+
+// Columns in the order in which they add most, until what is left of every column is below the tolerance.
+std::vector<int64_t> pivot_columns(arma::mat rest, double tolerance) {
+  std::vector<int64_t> chosen;
+  while (chosen.size() < rest.n_cols) {
+    const arma::rowvec largest = arma::max(arma::abs(rest), 0);
+    const arma::uword next = largest.index_max();
+    if (largest[next] <= tolerance) break;
+    chosen.push_back(static_cast<int64_t>(next));
+    const arma::vec direction = arma::normalise(rest.col(next));
+    for (int pass = 0; pass < 2; ++pass) rest -= direction * (direction.t() * rest);  // twice is enough
+    rest.col(next).zeros();
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+}  // namespace
+
+AlphaNodes all_nodes(const std::vector<double>& alphas) {
+  AlphaNodes out;
+  out.nodes.resize(alphas.size());
+  std::iota(out.nodes.begin(), out.nodes.end(), 0);
+  out.weights.eye(alphas.size(), alphas.size());
+  return out;
+}
+
+AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance) {
+  const auto [low, high] = std::minmax_element(alphas.begin(), alphas.end());
+  // Eigenvalues far outside the grid look alike: their functions are 1 / alpha or constant to first order.
+  const double floor = std::max(smallest, 1e-5 * (*low > 0 ? *low : *high));
+  const double ceiling = std::min(largest, 1e5 * *high);
+  if (alphas.size() < 4 || !(*high > 0) || !(ceiling > 0)) return all_nodes(alphas);
+  const arma::mat functions = sample_functions(alphas, std::min(floor, ceiling), std::max(floor, ceiling));
+  const std::vector<int64_t> chosen = pivot_columns(functions, tolerance);
+  if (static_cast<double>(chosen.size()) > kWorthwhile * static_cast<double>(alphas.size())) return all_nodes(alphas);
+  AlphaNodes out;
+  out.nodes = chosen;
+  out.anchor = std::sqrt(std::min(floor, ceiling) * std::max(floor, ceiling));
+  const arma::mat skeleton = functions.cols(arma::conv_to<arma::uvec>::from(chosen));
+  arma::mat q, r;
+  if (!arma::qr_econ(q, r, skeleton)) return all_nodes(alphas);
+  arma::mat weights;
+  if (!arma::solve(weights, arma::trimatu(r), q.t() * functions, arma::solve_opts::fast)) return all_nodes(alphas);
+  out.weights = weights.t();
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    out.weights.row(chosen[k]).zeros();
+    out.weights(chosen[k], k) = 1;
+  }
+  return out;
+}
+
+}  // namespace voxridge

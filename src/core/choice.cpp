@@ -1,0 +1,43 @@
+#include "choice.h"
+
+#include <cmath>
+
+namespace voxridge {
+
+void FoldMeans::add(const arma::mat& scores) {
+  count_ += 1;
+  if (mean_.is_empty()) {
+    mean_ = scores;
+    if (with_spread_) squares_.zeros(scores.n_rows, scores.n_cols);
+    return;
+  }
+  const arma::mat step = scores - mean_;
+  mean_ += step / count_;
+  if (with_spread_) squares_ += step % (scores - mean_);
+}
+
+double FoldMeans::spread(int64_t alpha, int64_t target) const { return std::sqrt(squares_(alpha, target) / count_); }
+
+int64_t best_alpha(const double* scores, const std::vector<double>& alphas) {
+  int64_t best = -1;
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    if (std::isnan(scores[a])) continue;
+    const bool better = best < 0 || scores[a] > scores[best] || (scores[a] == scores[best] && alphas[a] > alphas[best]);
+    if (better) best = static_cast<int64_t>(a);
+  }
+  return best;
+}
+
+int64_t conservative_alpha(const FoldMeans& means, int64_t target, const std::vector<double>& alphas) {
+  const double* scores = means.mean().colptr(target);
+  const int64_t best = best_alpha(scores, alphas);
+  if (best < 0) return best;
+  const double bound = scores[best] - means.spread(best, target);
+  int64_t chosen = best;
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    if (scores[a] > bound && alphas[a] > alphas[chosen]) chosen = static_cast<int64_t>(a);
+  }
+  return chosen;
+}
+
+}  // namespace voxridge

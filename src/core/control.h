@@ -1,0 +1,37 @@
+// How a caller steers long work: a stop flag, a progress counter, threads and memory. No printing here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "error.h"
+
+namespace voxridge {
+
+// Written by the working threads, read by whoever shows progress. Units are the caller's.
+struct Progress {
+  std::atomic<int64_t> done{0};
+  std::atomic<int64_t> total{0};
+};
+
+struct Control {
+  const std::atomic<bool>* stop = nullptr;  // set by another thread to end the work early
+  Progress* progress = nullptr;
+  int n_threads = 1;
+  double memory_bytes = 1e9;  // working memory beyond inputs and outputs
+
+  // Called between blocks of less than about a second of work.
+  void check_stop() const {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      throw Error(ErrorCode::interrupted, "interrupted");
+    }
+  }
+  void expect(int64_t steps) const {
+    if (progress != nullptr) progress->total += steps;
+  }
+  void advance(int64_t steps) const {
+    if (progress != nullptr) progress->done += steps;
+  }
+};
+
+}  // namespace voxridge

@@ -1,0 +1,217 @@
+#include "factor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "arma_view.h"
+#include "gram.h"
+#include "threads.h"
+
+namespace voxridge {
+
+namespace {
+
+// Dual Gram matrices of centred rows have the constant vector in their null space. Given the mean eigenvalue instead, it
+// keeps apart from true null directions; it meets only zeros (centred targets, centred held-out Gram), so nothing changes.
+double lift_constant(arma::mat& gram) {
+  const double value = arma::trace(gram) / static_cast<double>(gram.n_rows);
+  gram += value / static_cast<double>(gram.n_rows);
+  return value;
+}
+
+Factor eigen_factor(arma::mat gram) {
+  Factor out;
+  if (!arma::eig_sym(out.values, out.vectors, gram, "dc")) {
+    throw Error(ErrorCode::numerical, "the eigendecomposition of a Gram matrix did not converge");
+  }
+  out.values.clamp(0, std::numeric_limits<double>::infinity());
+  return out;
+}
+
+// Singular values to eigenvalues: below the rank cut-off of the rows they are exact zeros.
+arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols) {
+  const double top = singular.is_empty() ? 0 : singular.max();
+  const double cutoff = static_cast<double>(std::max(rows, cols)) * std::numeric_limits<double>::epsilon() * top;
+  arma::vec values(singular.n_elem);
+  for (arma::uword i = 0; i < singular.n_elem; ++i) values[i] = singular[i] > cutoff ? singular[i] * singular[i] : 0;
+  return values;
+}
+
+struct ThinSvd {
+  arma::mat left, right;
+  arma::vec singular;
+};
+
+ThinSvd thin_svd(const arma::mat& rows) {
+  ThinSvd out;
+  if (!arma::svd_econ(out.left, out.singular, out.right, rows, "both", "dc")) {
+    throw Error(ErrorCode::numerical, "the singular value decomposition of the features did not converge");
+  }
+  return out;
+}
+
+arma::uvec places(const RowList& rows) { return arma::conv_to<arma::uvec>::from(rows); }
+
+}  // namespace
+
+Factors::Factors(const Features& features, const Folds& folds, double smallest_alpha, const Control& control)
+    : features_(features), folds_(folds), kept_(folds.count()) {
+  int64_t rows = features.rows();
+  for (const Fold& fold : folds.folds) rows = std::min(rows, static_cast<int64_t>(fold.train.size()));
+  form_ = features.cols() < rows ? Form::primal : Form::dual;
+  if (inner() > kLargestGram) {
+    throw Error(ErrorCode::too_large, "the smaller of samples and features is " + std::to_string(inner()) +
+                                          "; at most " + std::to_string(kLargestGram) + " can be factored");
+  }
+  gram_ = form_ == Form::primal ? feature_gram(features, control) : sample_gram(features, control);
+  top_ = largest_eigenvalue(gram_);
+  route_ = smallest_alpha < kSvdBelow * top_ ? Route::svd : Route::eigen;
+  if (route_ == Route::eigen) return;
+  gram_.reset();
+  if (form_ == Form::dual && features.cols() > features.rows()) {
+    std::vector<double> scratch;
+    arma::mat q, upper;
+    arma::qr_econ(q, upper, copy_of(features.block(0, features.rows(), 0, features.cols(), scratch)).t());
+    triangle_ = upper.t();
+  }
+}
+
+bool Factors::serves(double smallest_alpha) const {
+  return route_ == Route::svd || smallest_alpha >= kSvdBelow * top_;
+}
+
+double Factors::bytes_of_all() const {
+  const double r = static_cast<double>(inner());
+  double sum = 8 * r * r;
+  for (const Fold& fold : folds_.folds) {
+    const double m = form_ == Form::primal ? r : static_cast<double>(fold.train.size());
+    sum += 8 * m * (m + static_cast<double>(fold.test.size()));
+  }
+  return sum;
+}
+
+Factor Factors::make_full(const Control& control) const {
+  control.check_stop();
+  if (route_ == Route::eigen) {
+    if (form_ == Form::primal || !features_.centered()) return eigen_factor(gram_);
+    arma::mat lifted = gram_;
+    const double constant_value = lift_constant(lifted);
+    Factor out = eigen_factor(std::move(lifted));
+    out.constant_value = constant_value;
+    return out;
+  }
+  std::vector<double> scratch;
+  const ThinSvd svd = thin_svd(
+      triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_);
+  Factor out;
+  out.vectors = form_ == Form::primal ? svd.right : svd.left;
+  out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols());
+  return out;
+}
+
+FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
+  control.check_stop();
+  const Fold& fold = folds_.folds[f];
+  if (route_ == Route::svd) return make_fold_svd(fold, control);
+  FoldFactor out;
+  if (form_ == Form::dual) {
+    DualGram gram = dual_fold_gram(gram_, features_, fold, control);
+    const double constant_value = features_.centered() ? lift_constant(gram.train) : -1;
+    static_cast<Factor&>(out) = eigen_factor(std::move(gram.train));
+    out.constant_value = constant_value;
+    out.left = gram.test * out.vectors;
+    return out;
+  }
+  PrimalGram gram = primal_fold_gram(gram_, features_, fold, folds_.partition, control);
+  static_cast<Factor&>(out) = eigen_factor(std::move(gram.train));
+  out.train_mean = std::move(gram.train_mean);
+  out.direct = gram.direct;
+  std::vector<double> scratch;
+  const arma::mat test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
+  out.left = test * out.vectors;
+  return out;
+}
+
+FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
+  FoldFactor out;
+  arma::mat train, test;
+  if (!triangle_.is_empty()) {
+    train = triangle_.rows(places(fold.train));
+    test = triangle_.rows(places(fold.test));
+    if (features_.centered()) {
+      arma::rowvec mean(train.n_cols);
+      for (arma::uword j = 0; j < train.n_cols; ++j) mean[j] = column_mean(train.colptr(j), train.n_rows);
+      train.each_row() -= mean;
+      test.each_row() -= mean;
+    }
+  } else {
+    std::vector<double> scratch;
+    out.train_mean = training_means(features_, fold.train);
+    train = copy_of(features_.gather(fold.train, 0, features_.cols(), out.train_mean.data(), scratch));
+    test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
+  }
+  const ThinSvd svd = thin_svd(train);
+  out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols);
+  out.vectors = form_ == Form::primal ? svd.right : svd.left;
+  out.left = test * svd.right;
+  if (form_ == Form::dual) out.left.each_row() %= svd.singular.t();
+  out.direct = !folds_.partition;
+  return out;
+}
+
+void Factors::keep_all(bool with_full, const Control& control) {
+  // The factor of all rows is the largest: it starts first.
+  const int64_t n_jobs = folds_.count() + 1;
+  std::vector<int64_t> jobs;
+  for (int64_t job = 0; job < n_jobs; ++job) {
+    const bool needed = job == 0 ? with_full && kept_full_ == nullptr : kept_[job - 1] == nullptr;
+    if (needed) jobs.push_back(job);
+  }
+  if (jobs.empty()) return;
+  // Several factorisations side by side beat a threaded one, as long as there are enough of them.
+  const int side_by_side = static_cast<int64_t>(jobs.size()) >= control.n_threads ? control.n_threads : 1;
+  const BlasThreads blas(side_by_side > 1 ? 1 : control.n_threads);
+  parallel_for(static_cast<int64_t>(jobs.size()), side_by_side, [&](int64_t i, int) {
+    const int64_t job = jobs[i];
+    if (job == 0) {
+      kept_full_ = std::make_shared<const Factor>(make_full(control));
+    } else {
+      kept_[job - 1] = std::make_shared<const FoldFactor>(make_fold(job - 1, control));
+    }
+    control.advance(1);
+  });
+}
+
+void Factors::release_folds() { std::fill(kept_.begin(), kept_.end(), nullptr); }
+
+std::shared_ptr<const Factor> Factors::full(const Control& control) {
+  if (kept_full_ == nullptr) {
+    const BlasThreads blas(control.n_threads);
+    kept_full_ = std::make_shared<const Factor>(make_full(control));
+  }
+  return kept_full_;
+}
+
+std::shared_ptr<const FoldFactor> Factors::fold(int64_t f, const Control& control) const {
+  if (kept_[f] != nullptr) return kept_[f];
+  const BlasThreads blas(control.n_threads);
+  return std::make_shared<const FoldFactor>(make_fold(f, control));
+}
+
+Factors::Range Factors::eigenvalue_range() const {
+  Range range{std::numeric_limits<double>::infinity(), 0};
+  for (const auto& fold : kept_) {
+    if (fold == nullptr) return {0, std::numeric_limits<double>::infinity()};
+    const double top = fold->values.is_empty() ? 0 : fold->values.max();
+    for (const double value : fold->values) {
+      if (value <= 1e-13 * top) continue;  // a null direction: X has nothing there
+      range.smallest = std::min(range.smallest, value);
+      range.largest = std::max(range.largest, value);
+    }
+  }
+  return range;
+}
+
+}  // namespace voxridge

@@ -1,0 +1,89 @@
+// One factorisation that serves every penalty.
+//
+// With V, lambda the eigenvectors and eigenvalues of the smaller Gram matrix of the centred training rows, the ridge
+// solution of min ||Y - XB||^2 + alpha ||B||^2 is
+//   dual   (Gram X X'): X'B-free weights A = V diag(1 / (lambda + alpha)) V'Y,    B = X'A,   predictions X_v X'A
+//   primal (Gram X'X):  B = V diag(1 / (lambda + alpha)) V'(X'Y),                           predictions X_v B
+// (Hoerl and Kennard 1970, doi:10.1080/00401706.1970.10488634; dual form: Saunders et al. 1998). A Gram matrix squares
+// the condition number of X: where the smallest alpha is below kSvdBelow times the largest eigenvalue, V and
+// lambda = s^2 come from the singular value decomposition of the centred rows instead.
+// For alpha = 0 eigenvalues under the rank cut-off are exact zeros and are left out: minimum-norm least squares.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "arma.h"
+#include "control.h"
+#include "features.h"
+#include "folds.h"
+
+namespace voxridge {
+
+enum class Form { primal, dual };
+enum class Route { eigen, svd };
+
+constexpr double kSvdBelow = 1e-7;      // measured: errors stay under 1e-9 down to here, and grow as 1 / alpha below
+constexpr int64_t kLargestGram = 30000;  // LAPACK's 32-bit workspace of dsyevd overflows at 32,767
+
+// 1 / (lambda + alpha), and 0 for a direction that neither data nor penalty determines.
+inline double inverse(double lambda, double alpha) {
+  const double sum = lambda + alpha;
+  return sum > 0 ? 1 / sum : 0;
+}
+
+struct Factor {
+  arma::mat vectors;  // m x r (dual) or p x r (primal)
+  arma::vec values;   // r, >= 0
+  double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where there is none
+};
+
+struct FoldFactor : Factor {
+  arma::mat left;                  // held-out rows x r: X_v X_t' V (dual) or X_v V (primal), X_v less the training means
+  std::vector<double> train_mean;  // of the features, primal form only
+  bool direct = false;             // primal: X'Y must come from the training rows themselves
+};
+
+// Factors of one X under one set of folds. Made once, used for any number of targets and penalties.
+class Factors {
+ public:
+  // The features must outlive the factors.
+  Factors(const Features& features, const Folds& folds, double smallest_alpha, const Control& control);
+
+  Form form() const { return form_; }
+  Route route() const { return route_; }
+  int64_t inner() const { return form_ == Form::primal ? features_.cols() : features_.rows(); }
+
+  // Would this penalty need the other route?
+  bool serves(double smallest_alpha) const;
+
+  // Makes and keeps the factors of all folds and, if wanted, of all rows, several at a time.
+  void keep_all(bool with_full, const Control& control);
+  double bytes_of_all() const;
+  void release_folds();
+
+  std::shared_ptr<const Factor> full(const Control& control);
+  std::shared_ptr<const FoldFactor> fold(int64_t f, const Control& control) const;
+  // Smallest and largest non-zero eigenvalue over all kept folds; {0, infinity} unless all are kept.
+  struct Range {
+    double smallest, largest;
+  };
+  Range eigenvalue_range() const;
+
+ private:
+  Factor make_full(const Control& control) const;
+  FoldFactor make_fold(int64_t f, const Control& control) const;
+  FoldFactor make_fold_svd(const Fold& fold, const Control& control) const;
+
+  const Features& features_;
+  const Folds& folds_;
+  Form form_;
+  Route route_;
+  double top_;            // largest eigenvalue of the whole Gram matrix
+  arma::mat gram_;        // of all rows
+  arma::mat triangle_;    // svd, n < p: L of X = L Q', which has the same left vectors and values as X
+  std::vector<std::shared_ptr<const FoldFactor>> kept_;
+  std::shared_ptr<const Factor> kept_full_;
+};
+
+}  // namespace voxridge

@@ -1,0 +1,155 @@
+#include "gram.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arma_view.h"
+#include "blas.h"
+
+namespace voxridge {
+
+namespace {
+
+constexpr double kBlockFlops = 2e10;  // about half a second of one core: how long a stop may have to wait
+constexpr double kShrunk = 1e-4;      // of the total: beyond this the subtraction would cost over four digits
+
+// How many rows or columns of work may go into one call when each costs n^2 multiplications and additions.
+int64_t block_length(int64_t n, int64_t available) {
+  const double fit = kBlockFlops / (static_cast<double>(n) * static_cast<double>(n) + 1);
+  return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
+}
+
+void mirror(arma::mat& m) { m = arma::symmatl(m); }
+
+// K_ij -> K_ij - r_i - r_j + mean(r); returns false if too little is left of the diagonal.
+bool center_train(arma::mat& train, const arma::vec& row_means, double grand_mean) {
+  const double before = arma::trace(train);
+  for (arma::uword j = 0; j < train.n_cols; ++j) {
+    double* column = train.colptr(j);
+    const double shift = row_means[j] - grand_mean;
+    for (arma::uword i = 0; i < train.n_rows; ++i) column[i] -= row_means[i] + shift;
+  }
+  return arma::trace(train) > kShrunk * before;
+}
+
+DualGram dual_gram_direct(const Features& features, const Fold& fold, const Control& control) {
+  DualGram out;
+  const int64_t m = static_cast<int64_t>(fold.train.size()), v = static_cast<int64_t>(fold.test.size());
+  out.train.zeros(m, m);
+  out.test.zeros(v, m);
+  const std::vector<double> mean = training_means(features, fold.train);
+  std::vector<double> train_scratch, test_scratch;
+  const int64_t width = block_length(m, features.cols());
+  for (int64_t col = 0; col < features.cols(); col += width) {
+    control.check_stop();
+    const int64_t n_cols = std::min(width, features.cols() - col);
+    const MatrixView<double> train = features.gather(fold.train, col, n_cols, mean.data() + col, train_scratch);
+    const MatrixView<double> test = features.gather(fold.test, col, n_cols, mean.data() + col, test_scratch);
+    syrk(Trans::no, 1.0, train, 1.0, span_of(out.train));
+    gemm(Trans::no, Trans::yes, 1.0, test, train, 1.0, span_of(out.test));
+  }
+  mirror(out.train);
+  return out;
+}
+
+arma::mat feature_gram_of(const Features& features, const RowList& rows, const std::vector<double>& shift,
+                          const Control& control) {
+  arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
+  std::vector<double> scratch;
+  const int64_t n_rows = static_cast<int64_t>(rows.size());
+  const int64_t height = block_length(features.cols(), n_rows);
+  for (int64_t row = 0; row < n_rows; row += height) {
+    control.check_stop();
+    const RowList part(rows.begin() + row, rows.begin() + std::min(row + height, n_rows));
+    syrk(Trans::yes, 1.0, features.gather(part, 0, features.cols(), shift.data(), scratch), 1.0, span_of(gram));
+  }
+  mirror(gram);
+  return gram;
+}
+
+}  // namespace
+
+std::vector<double> training_means(const Features& features, const RowList& rows) {
+  std::vector<double> means(features.cols(), 0.0);
+  if (!features.centered()) return means;
+  std::vector<double> scratch;
+  for (int64_t j = 0; j < features.cols(); ++j) {
+    means[j] = column_mean(features.block(0, features.rows(), j, 1, scratch).data, rows);
+  }
+  return means;
+}
+
+arma::mat sample_gram(const Features& features, const Control& control) {
+  arma::mat gram(features.rows(), features.rows(), arma::fill::zeros);
+  std::vector<double> scratch;
+  const int64_t width = block_length(features.rows(), features.cols());
+  for (int64_t col = 0; col < features.cols(); col += width) {
+    control.check_stop();
+    const int64_t n_cols = std::min(width, features.cols() - col);
+    syrk(Trans::no, 1.0, features.block(0, features.rows(), col, n_cols, scratch), 1.0, span_of(gram));
+  }
+  mirror(gram);
+  return gram;
+}
+
+arma::mat feature_gram(const Features& features, const Control& control) {
+  arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
+  std::vector<double> scratch;
+  const int64_t height = block_length(features.cols(), features.rows());
+  for (int64_t row = 0; row < features.rows(); row += height) {
+    control.check_stop();
+    const int64_t n_rows = std::min(height, features.rows() - row);
+    syrk(Trans::yes, 1.0, features.block(row, n_rows, 0, features.cols(), scratch), 1.0, span_of(gram));
+  }
+  mirror(gram);
+  return gram;
+}
+
+DualGram dual_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, const Control& control) {
+  const arma::uvec train = arma::conv_to<arma::uvec>::from(fold.train);
+  const arma::uvec test = arma::conv_to<arma::uvec>::from(fold.test);
+  DualGram out{gram.submat(train, train), gram.submat(test, train)};
+  if (!features.centered()) return out;
+  const arma::vec train_means = arma::mean(out.train, 1);
+  const arma::vec test_means = arma::mean(out.test, 1);
+  const double grand_mean = arma::mean(train_means);
+  if (!center_train(out.train, train_means, grand_mean)) return dual_gram_direct(features, fold, control);
+  for (arma::uword j = 0; j < out.test.n_cols; ++j) {
+    out.test.col(j) -= test_means + (train_means[j] - grand_mean);
+  }
+  return out;
+}
+
+PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, bool partition,
+                            const Control& control) {
+  PrimalGram out;
+  out.train_mean = training_means(features, fold.train);
+  if (partition) {
+    const arma::vec mean(out.train_mean.data(), out.train_mean.size(), false, true);
+    const std::vector<double> no_shift(features.cols(), 0.0);
+    out.train = gram - feature_gram_of(features, fold.test, no_shift, control);
+    if (features.centered()) out.train -= (static_cast<double>(fold.train.size()) * mean) * mean.t();
+    const arma::vec left = out.train.diag(), total = gram.diag();
+    if (arma::all(left >= kShrunk * total)) return out;
+  }
+  out.direct = true;
+  out.train = feature_gram_of(features, fold.train, out.train_mean, control);
+  return out;
+}
+
+double largest_eigenvalue(const arma::mat& symmetric) {
+  if (symmetric.n_rows == 0) return 0;
+  arma::vec direction = symmetric.col(arma::vec(symmetric.diag()).index_max());
+  double value = 0;
+  for (int step = 0; step < 8; ++step) {
+    const double length = arma::norm(direction);
+    if (!(length > 0)) return value;
+    direction /= length;
+    const arma::vec next = symmetric * direction;
+    value = arma::dot(direction, next);
+    direction = next;
+  }
+  return value;
+}
+
+}  // namespace voxridge

@@ -1,0 +1,45 @@
+// Gram matrices for all folds from one pass over X.
+//
+// Dual (samples x samples): K = X X' once. With training rows t of size m and r_i = mean over j in t of K_ij, the Gram
+// matrix of the rows centred on the training means is K_ij - r_i - r_j + mean(r_t), for training and held-out rows i alike.
+// Primal (features x features): G = X'X once; a training Gram is G - X_v'X_v - m d d' with d the training mean of the
+// globally centred rows. Both lose digits when the rows left out dominate the total (one wild sample), so each result is
+// checked against the total and, where it shrank too far, made again from the fold's own centred rows.
+#pragma once
+
+#include <vector>
+
+#include "arma.h"
+#include "control.h"
+#include "features.h"
+#include "folds.h"
+
+namespace voxridge {
+
+// n x n: X X' of the features as they are (centred on whole-sample means where an intercept is fitted).
+arma::mat sample_gram(const Features& features, const Control& control);
+
+// p x p: X'X.
+arma::mat feature_gram(const Features& features, const Control& control);
+
+struct DualGram {
+  arma::mat train;  // m x m
+  arma::mat test;   // held-out x m
+};
+DualGram dual_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, const Control& control);
+
+struct PrimalGram {
+  arma::mat train;                 // p x p
+  std::vector<double> train_mean;  // p, zero without an intercept
+  bool direct = false;             // made from the training rows themselves
+};
+PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, bool partition,
+                            const Control& control);
+
+// Means of the listed rows per feature (zero where the features are not centred).
+std::vector<double> training_means(const Features& features, const RowList& rows);
+
+// A lower bound of the largest eigenvalue, within a few per cent (power iteration from a fixed start).
+double largest_eigenvalue(const arma::mat& symmetric);
+
+}  // namespace voxridge

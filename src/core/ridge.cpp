@@ -1,0 +1,61 @@
+#include "ridge.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "threads.h"
+
+namespace voxridge {
+
+namespace {
+
+constexpr double kCopyShare = 0.25;  // of the budget, for a changed copy of X
+
+}  // namespace
+
+RidgePreparation::RidgePreparation(MatrixView<double> x, Folds folds, bool intercept, const Control& control)
+    : folds_(std::move(folds)), features_(x, folds_, intercept, kCopyShare * control.memory_bytes, control) {}
+
+Factors& RidgePreparation::factors(double smallest_alpha, const Control& control) {
+  if (factors_ == nullptr || !factors_->serves(smallest_alpha)) {
+    const BlasThreads blas(control.n_threads);
+    factors_ = std::make_unique<Factors>(features_, folds_, smallest_alpha, control);
+  }
+  return *factors_;
+}
+
+void RidgePreparation::cache_single(const Control& control) {
+  features_.cache_single(kCopyShare * control.memory_bytes, control);
+}
+
+void RidgePreparation::keep_factors(const Control& control) {
+  keep_ = true;
+  // Which penalties will come is not known: large ones are expected, others bring their own factors.
+  factors(std::numeric_limits<double>::infinity(), control).keep_all(true, control);
+}
+
+void RidgePreparation::finish() {
+  if (!keep_ && factors_ != nullptr) factors_->release_folds();
+}
+
+template <class T>
+void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
+               CoefOutputs& out, const Control& control) {
+  const std::unique_ptr<Device<T>> device = cpu_device<T>();
+  Factors& factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
+  if constexpr (std::is_same_v<T, float>) preparation.cache_single(control);
+  const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors.form(), control);
+  const Refit<T> refit(source, factors.full(control), out);
+  control.expect(tile_count(targets));
+  for_each_tile<T>(source, row_range(0, tile_count(targets)), 0, [&](Tile<T>& tile) {
+    refit.run(tile, tile_alphas(alphas, tile.first, tile.cols));
+    control.advance(1);
+  });
+}
+
+template void ridge_fit<float>(RidgePreparation&, const Targets&, const std::vector<double>&, CoefOutputs&,
+                               const Control&);
+template void ridge_fit<double>(RidgePreparation&, const Targets&, const std::vector<double>&, CoefOutputs&,
+                                const Control&);
+
+}  // namespace voxridge

@@ -1,0 +1,91 @@
+// Ridge regression for many targets: what can be asked and what is given back.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "control.h"
+#include "factor.h"
+#include "features.h"
+#include "folds.h"
+#include "loo.h"
+#include "refit.h"
+#include "score.h"
+#include "tiles.h"
+
+namespace voxridge {
+
+enum class CvKind { kfold, loo, gcv };
+
+// Everything that depends on X and the folds alone. Made once, it serves any number of calls with other targets.
+class RidgePreparation {
+ public:
+  // X must outlive the preparation. The folds are empty for closed-form cross-validation and fixed penalties.
+  RidgePreparation(MatrixView<double> x, Folds folds, bool intercept, const Control& control);
+
+  const Features& features() const { return features_; }
+  const Folds& folds() const { return folds_; }
+
+  // Factors good enough for this smallest penalty.
+  Factors& factors(double smallest_alpha, const Control& control);
+  void cache_single(const Control& control);
+
+  // Makes all factors now and keeps them for later calls.
+  void keep_factors(const Control& control);
+
+  // At the end of a call: frees the factors of the folds, unless they are to be kept.
+  void finish();
+
+ private:
+  bool keep_ = false;
+  Folds folds_;
+  Features features_;
+  std::unique_ptr<Factors> factors_;
+};
+
+struct RidgeCvOptions {
+  std::vector<double> alphas;
+  CvKind cv = CvKind::kfold;
+  bool local_alpha = true;
+  bool conservative = false;
+  Score score = Score::r2;
+  UserScore user;
+  int64_t targets_batch = 0;        // 0: as many as the memory allows
+  int64_t targets_batch_refit = 0;
+  int64_t alphas_batch = 0;
+};
+
+struct RidgeCvOutputs {
+  int* alpha_index = nullptr;      // t, 0-based; -1 for skipped targets
+  double* fold_scores = nullptr;   // folds x alphas x t, or nullptr
+  double* mean_scores = nullptr;   // alphas x t, or nullptr
+  CoefOutputs coefs;
+  std::vector<char> constant;      // t: constant over the held-out rows of some fold
+  // What was done:
+  Form form = Form::dual;
+  Route route = Route::eigen;
+  int64_t n_nodes = 0;
+  int64_t passes = 0;
+};
+
+// Penalties by cross-validation, then coefficients on all rows. T: precision of the target loop.
+template <class T>
+void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options,
+              RidgeCvOutputs& out, const Control& control);
+
+// Coefficients at given penalties (one, or one per target).
+template <class T>
+void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
+               CoefOutputs& out, const Control& control);
+
+// Out-of-fold predictions at given penalties (one, or one per target).
+struct RidgePredictOutputs {
+  MatrixSpan<double> predictions;  // n x t, the caller's rows; rows in no fold are left as they are
+  double* scores = nullptr;        // folds x t
+  std::vector<char> constant;
+};
+template <class T>
+void ridge_predict_cv(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
+                      Score score, const UserScore& user, RidgePredictOutputs& out, const Control& control);
+
+}  // namespace voxridge

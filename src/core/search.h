@@ -1,0 +1,45 @@
+// Held-out scores of every penalty, fold and target, without ever holding a prediction longer than a tile.
+//
+// For one fold the predictions at alpha are M_alpha times the training side (Y in dual form, X'Y in primal form), with
+// M_alpha = left diag(1 / (lambda + alpha)) V' of the fold's factor. The M_alpha of a group of nodes are stacked, so a fold
+// costs one product per group: 2 rows m t operations per node. In primal form a fold with more held-out rows than
+// features is first turned by an orthogonal basis of its held-out rows, after which p rows carry all of the error that
+// depends on alpha.
+#pragma once
+
+#include <vector>
+
+#include "score.h"
+#include "tiles.h"
+
+namespace voxridge {
+
+template <class T>
+struct FoldOperator {
+  int64_t fold = 0;
+  int64_t first_node = 0, n_nodes = 0;
+  arma::mat host_stacked, host_basis;  // behind the views where the device uses them in place
+  Buffer<T> memory, basis_memory;
+  MatrixView<T> stacked;               // (n_nodes * block_rows) x inner
+  MatrixView<T> basis;                 // held-out rows x rows, or empty
+  int64_t block_rows = 0;              // of a node's predictions (correlation: one more, the mean)
+  std::vector<double> train_mean;      // as in FoldFactor
+  bool direct = false;
+};
+
+// Which nodes of which folds are held in memory together.
+struct OperatorPlan {
+  int64_t fold, first_node, n_nodes;
+};
+
+template <class T>
+FoldOperator<T> make_operator(Device<T>& device, const FoldFactor& factor, Form form, Score score,
+                              const std::vector<double>& node_alphas, const OperatorPlan& plan);
+
+// What one tile adds at the operator's nodes: squared errors (n_nodes x cols), for the correlation pairs of products
+// (2 n_nodes x cols), for a score of the caller's the scores themselves. `held` describes the held-out targets.
+template <class T>
+arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, Score score, const UserScore& user,
+                        Tile<T>& tile, HeldOutSums& held);
+
+}  // namespace voxridge

@@ -1,0 +1,98 @@
+#include "threads.h"
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "blas.h"
+#include "symbols.h"
+
+namespace voxridge {
+
+namespace {
+
+using SetThreads = void (*)(int);
+using GetThreads = int (*)();
+
+struct BlasControl {
+  const char* vendor;
+  const char* set_name;
+  const char* get_name;
+};
+
+// Accelerate only switches between one thread and all of them, so it counts as not controlled.
+const BlasControl known_blas[] = {
+    {"OpenBLAS", "openblas_set_num_threads", "openblas_get_num_threads"},
+    {"MKL", "MKL_Set_Num_Threads", "MKL_Get_Max_Threads"},
+    {"BLIS", "bli_thread_set_num_threads", "bli_thread_get_num_threads"},
+};
+
+struct FoundBlas {
+  const char* vendor = "unknown";
+  SetThreads set = nullptr;
+  GetThreads get = nullptr;
+};
+
+FoundBlas find_blas() {
+  FoundBlas found;
+  for (const BlasControl& blas : known_blas) {
+    const SetThreads set = find_function<SetThreads>(blas.set_name);
+    const GetThreads get = find_function<GetThreads>(blas.get_name);
+    if (set != nullptr && get != nullptr) return {blas.vendor, set, get};
+  }
+  return found;
+}
+
+}  // namespace
+
+BlasInfo blas_info() {
+  const FoundBlas blas = find_blas();
+  return {blas.vendor, blas.set != nullptr, blas.get != nullptr ? blas.get() : 1, single_blas_available()};
+}
+
+BlasThreads::BlasThreads(int n) : before_(0) {
+  const FoundBlas blas = find_blas();
+  if (blas.set == nullptr) return;
+  before_ = blas.get();
+  if (before_ != n) blas.set(n);
+}
+
+BlasThreads::~BlasThreads() {
+  const FoundBlas blas = find_blas();
+  if (blas.set != nullptr && before_ > 0 && blas.get() != before_) blas.set(before_);
+}
+
+void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64_t, int)>& work) {
+  const int n_workers = static_cast<int>(std::min<int64_t>(n_threads, n_items));
+  if (n_workers <= 1) {
+    for (int64_t item = 0; item < n_items; ++item) work(item, 0);
+    return;
+  }
+  std::atomic<int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex failure_lock;
+  const auto run = [&](int worker) {
+    for (int64_t item = next++; item < n_items; item = next++) {
+      try {
+        work(item, worker);
+      } catch (...) {
+        const std::lock_guard<std::mutex> guard(failure_lock);
+        if (!failure) failure = std::current_exception();
+        next = n_items;
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  try {
+    for (int worker = 1; worker < n_workers; ++worker) helpers.emplace_back(run, worker);
+  } catch (const std::system_error&) {
+    // The system grants fewer threads: the ones there are do all the work.
+  }
+  run(0);
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace voxridge

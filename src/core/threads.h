@@ -1,0 +1,37 @@
+// Threads of ours, and the threads of whatever BLAS is loaded. One level of parallelism at a time: either our
+// threads run with a one-thread BLAS inside, or one thread calls a BLAS that uses all of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace voxridge {
+
+struct BlasInfo {
+  std::string vendor;       // "OpenBLAS", "MKL", "BLIS", "Accelerate" or "unknown"
+  bool threads_controlled;  // can its number of threads be set from here?
+  int threads;              // now; 1 where unknown
+  bool single;              // does it have sgemm?
+};
+
+BlasInfo blas_info();
+
+// Sets the number of BLAS threads, and puts the old number back when it goes out of scope.
+class BlasThreads {
+ public:
+  explicit BlasThreads(int n);
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+// Calls work(item, worker) for items 0 .. n_items - 1 in increasing order of start, on up to n_threads threads
+// (worker = 0 .. n_threads - 1). All threads are joined before it returns; the first exception is rethrown here and
+// keeps further items from starting. With one thread everything runs on the caller's.
+void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64_t item, int worker)>& work);
+
+}  // namespace voxridge

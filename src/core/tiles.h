@@ -1,0 +1,112 @@
+// Targets in tiles of 512 columns, and what a tile contributes to each fold.
+//
+// Tiles are aligned to the absolute number of the target and always have the same width (but for the last), so a target
+// meets the same arithmetic whatever the batch, the thread or the worker: with equal factors, equal bits.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "device.h"
+#include "factor.h"
+#include "features.h"
+
+namespace voxridge {
+
+constexpr int64_t kTileCols = 512;
+
+struct Targets {
+  MatrixView<double> y;    // the caller's rows
+  std::vector<char> skip;  // per target: left out (zeros stand in for it); empty: none
+  bool center = false;     // an intercept is fitted
+};
+
+inline int64_t tile_count(const Targets& targets) { return (targets.y.cols + kTileCols - 1) / kTileCols; }
+inline bool skipped(const Targets& targets, int64_t target) {
+  return !targets.skip.empty() && targets.skip[target] != 0;
+}
+
+// One worker's tile and its working memory.
+template <class T>
+struct Tile {
+  int64_t first = 0;         // target
+  int64_t cols = 0;
+  MatrixSpan<T> y;           // n x cols, fold order, less `mean`
+  std::vector<double> mean;  // whole-sample means (zero without an intercept)
+  MatrixSpan<T> total;       // primal: X'Y of all rows, p x cols
+  std::vector<MatrixSpan<T>> parts;  // primal, few folds: X_v'Y_v of each
+
+  Buffer<T> y_memory, total_memory, side_memory, held_memory, gathered_memory, work_memory, predictions_memory;
+  std::vector<Buffer<T>> part_memory;
+  std::vector<T> features_scratch;
+  std::vector<double> gather_scratch;
+};
+
+// The held-out rows of a tile under one fold.
+template <class T>
+struct HeldOut {
+  MatrixSpan<T> y;                 // rows x cols, less the training means
+  std::vector<double> train_mean;  // of the tile's y (zero without an intercept)
+  std::vector<double> sum_squares;  // about the held-out mean
+  std::vector<char> constant;       // that sum is nothing but rounding
+};
+
+template <class T>
+class TileSource {
+ public:
+  TileSource(Device<T>& device, const Features& features, const Folds& folds, const Targets& targets, Form form,
+             const Control& control)
+      : device_(device), features_(features), folds_(folds), targets_(targets), form_(form), control_(control) {}
+
+  const Features& features() const { return features_; }
+  const Folds& folds() const { return folds_; }
+  const Targets& targets() const { return targets_; }
+  Device<T>& device() const { return device_; }
+  Form form() const { return form_; }
+  const Control& control() const { return control_; }
+
+  // Reads a tile of targets; in primal form also X'Y, by fold where the folds partition the samples.
+  void load(int64_t index, Tile<T>& tile) const;
+
+  // All rows: what the factor of all rows is applied to (n x cols of Y, or p x cols of X'Y).
+  MatrixView<T> whole_side(const Tile<T>& tile) const { return form_ == Form::primal ? tile.total : tile.y; }
+
+  // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in FoldFactor.
+  MatrixView<T> train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct) const;
+
+  HeldOut<T> held_out(Tile<T>& tile, int64_t f) const;
+
+  // Which targets are constant over some rows: their sum of squares about the mean (given) is at most n^2 eps^2 times the
+  // sum of the squares of the values as the caller gave them. Skipped targets count as constant.
+  std::vector<char> constant_over(const Tile<T>& tile, const RowList& rows,
+                                  const std::vector<double>& sum_squares) const;
+
+  // Bytes of a worker's buffers, predictions not counted.
+  double tile_bytes() const;
+
+ private:
+  // Each fold's X_v'Y_v is kept while there are few of them, and else made a second time when it is needed.
+  bool keep_parts() const { return folds_.partition && folds_.count() <= 16; }
+  MatrixSpan<T> part(Tile<T>& tile, int64_t f) const;
+  void multiply_rows(Tile<T>& tile, int64_t row, int64_t n_rows, MatrixSpan<T> product) const;
+  void multiply_features(Tile<T>& tile) const;
+  std::vector<double> train_means(const Tile<T>& tile, int64_t f) const;
+
+  Device<T>& device_;
+  const Features& features_;
+  const Folds& folds_;
+  const Targets& targets_;
+  Form form_;
+  const Control& control_;
+};
+
+// Loads the listed tiles and calls work(tile) for each, one per thread at a time with BLAS at one thread inside.
+// `batch` limits how many targets are in flight (0: the threads and the memory budget do).
+template <class T>
+void for_each_tile(const TileSource<T>& source, const std::vector<int64_t>& indices, int64_t batch,
+                   const std::function<void(Tile<T>&)>& work);
+
+// The penalties of some targets out of one for all, or one each.
+std::vector<double> tile_alphas(const std::vector<double>& alphas, int64_t first, int64_t count);
+
+}  // namespace voxridge

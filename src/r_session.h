@@ -1,0 +1,33 @@
+// Long work on a background thread, so that R stays able to interrupt it: the job sees a stop flag and a progress
+// counter only, the main thread polls R for interrupts and relays progress. The job has always ended before R is told of
+// an interrupt or an error.
+#pragma once
+
+#include <Rcpp.h>
+
+#include <functional>
+
+#include "core/control.h"
+
+namespace voxridge_r {
+
+// The settings of `control` (n_threads, memory_bytes, progress), see R/ridge_inputs.R.
+class Session {
+ public:
+  explicit Session(const Rcpp::List& control);
+
+  // Runs the job and turns what it throws into a classed R condition.
+  void run(const std::function<void(const voxridge::Control&)>& job);
+
+  // The same on the main thread, for jobs that call back into R.
+  void run_here(const std::function<void(const voxridge::Control&)>& job);
+
+ private:
+  voxridge::Control control(const std::atomic<bool>* stop, voxridge::Progress* progress) const;
+
+  int n_threads_;
+  double memory_bytes_;
+  SEXP report_;  // function(done, total), or NULL; protected by `control`
+};
+
+}  // namespace voxridge_r

@@ -1,0 +1,5 @@
+options(voxridge.threads = 2L)
+library(testthat)
+library(voxridge)
+
+test_check("voxridge")

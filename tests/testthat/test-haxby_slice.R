@@ -1,0 +1,74 @@
+# Real measurements: one slice of Haxby et al. 2001, subject 1. The figures are those of an independent computation
+# (nibabel, numpy, scikit-learn), so they are compared at the digits that are printed there.
+
+# Category of every volume -> an indicator per category, delayed by 1 to 4 volumes, zero before a run begins.
+design_matrix <- function(labels, runs, delays = 1:4) {
+  categories <- setdiff(sort(unique(labels)), "rest")
+  indicators <- outer(labels, categories, "==") + 0
+  since_start <- ave(seq_along(runs), runs, FUN = seq_along)
+  do.call(cbind, lapply(delays, function(delay) {
+    rows <- which(since_start > delay)
+    late <- 0 * indicators
+    late[rows, ] <- indicators[rows - delay, ]
+    late
+  }))
+}
+
+# Quadratic trend out, unit standard deviation, in each run.
+detrend_runs <- function(Y, runs) {
+  for (run in unique(runs)) {
+    rows <- runs == run
+    residuals <- qr.resid(qr(cbind(1, poly(seq_len(sum(rows)), 2L))), Y[rows, ])
+    Y[rows, ] <- sweep(residuals, 2L, sqrt(colMeans(residuals^2)), "/")
+  }
+  Y
+}
+
+load_slice <- function() {
+  bold <- read_nifti_array(test_data("data", "haxby_slice", "bold.nii.gz"))
+  mask <- read_nifti_array(test_data("data", "haxby_slice", "mask.nii.gz"))
+  attributes <- utils::read.table(test_data("data", "haxby_slice", "attributes_literal.txt"),
+                                  col.names = c("label", "run"))
+  volumes <- dim(bold)[4L]
+  Y <- t(matrix(bold, ncol = volumes)[as.vector(mask) != 0, ])
+  list(X = design_matrix(attributes$label, attributes$run), Y = detrend_runs(Y, attributes$run), runs = attributes$run)
+}
+
+pooled_scores <- function(Y, predictions) {
+  list(r = vapply(seq_len(ncol(Y)), function(j) stats::cor(Y[, j], predictions[, j]), 0),
+       r2 = 1 - colSums((Y - predictions)^2) / colSums(sweep(Y, 2L, colMeans(Y))^2))
+}
+
+test_that("encoding of the Haxby slice gives the published figures, leaving one run out", {
+  skip_on_cran()
+  slice <- load_slice()
+  expect_identical(dim(slice$X), c(1452L, 32L))
+  expect_identical(dim(slice$Y), c(1452L, 530L))
+  expect_length(unique(slice$runs), 12L)
+  scores <- lapply(c("1" = 1, "10" = 10, "100" = 100), function(alpha) {
+    out <- cross_val_predict_ridge(slice$X, slice$Y, alphas = alpha, cv = slice$runs, fit_intercept = TRUE,
+                                   progress = FALSE)
+    pooled_scores(slice$Y, out$predictions)
+  })
+  expect_identical(sprintf("%.5f", mean(scores$`10`$r2)), "0.05644")
+  expect_identical(sprintf("%.5f", mean(scores$`10`$r)), "0.17927")
+  expect_identical(sprintf("%.4f", max(scores$`10`$r)), "0.7149")
+  expect_identical(sum(scores$`10`$r > 0.2), 184L)
+  expect_identical(sprintf("%.5f", mean(scores$`1`$r)), "0.17957")
+  expect_identical(sprintf("%.4f", max(scores$`1`$r)), "0.7180")
+  expect_identical(sprintf("%.5f", mean(scores$`100`$r2)), "0.03551")
+  expect_identical(sprintf("%.5f", mean(scores$`100`$r)), "0.15256")
+})
+
+test_that("an alpha per voxel, chosen by run, agrees with explicit folds on real data", {
+  skip_on_cran()
+  slice <- load_slice()
+  voxels <- seq(1L, 530L, by = 30L)
+  alphas <- c(1, 10, 100, 1000)
+  got <- solve_quietly(slice$X, slice$Y, alphas = alphas, cv = slice$runs, score_func = "correlation",
+                       fit_intercept = TRUE)
+  want <- oracle_solve(slice$X, slice$Y[, voxels], alphas, slice$runs, score_func = "correlation", fit_intercept = TRUE)
+  expect_identical(unname(got$best_alphas[voxels]), want$best_alphas)
+  expect_close(got$cv_scores[, , voxels], want$cv_scores)
+  expect_close(got$coefs[, voxels], want$coefs)
+})

@@ -1,0 +1,40 @@
+test_that("nothing is shown unless a person is there to see it", {
+  problem <- random_problem(60, 20, 600, seed = 1)
+  expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = FALSE)))
+  withr::local_options(rlang_interactive = FALSE)
+  expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = TRUE)))
+  withr::local_options(rlang_interactive = TRUE, knitr.in.progress = TRUE)
+  expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = TRUE)))
+})
+
+test_that("showing progress does not change the answer", {
+  problem <- random_problem(60, 20, 600, seed = 2)
+  quiet <- solve_quietly(problem$X, problem$Y)
+  withr::local_options(rlang_interactive = TRUE, cli.progress_handlers_force = "logger")
+  utils::capture.output(
+    shown <- suppressMessages(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = TRUE))), type = "output"
+  )
+  expect_identical(shown, quiet)
+})
+
+test_that("the report counts up to its total, never down", {
+  withr::local_options(rlang_interactive = TRUE)
+  seen <- NULL
+  problem <- random_problem(60, 20, 1500, seed = 3)
+  folds <- as_folds(5, 60)
+  report <- function(done, total) seen <<- rbind(seen, c(done, total))
+  control <- list(n_threads = 2L, memory_bytes = 1e8, progress = report)
+  options <- list(fit_intercept = FALSE, local_alpha = TRUE, conservative = FALSE, score = "r2", n_targets_batch = 0L,
+                  n_targets_batch_refit = 0L, n_alphas_batch = 0L, coefs = "primal", cv_scores = "all", single = FALSE,
+                  skip = integer())
+  core_ridge_cv(problem$X, problem$Y, NULL, core_folds(folds), c(1, 10), options, control, NULL)
+  skip_if(is.null(seen), "the job was too short to report")
+  expect_true(all(diff(seen[, 1L]) >= 0))
+  expect_true(all(seen[, 1L] <= seen[, 2L]))
+  expect_length(unique(seen[, 2L]), 1L)
+})
+
+test_that("progress must be TRUE or FALSE", {
+  problem <- random_problem(20, 4, 2, seed = 4)
+  expect_refused(solve_ridge_cv(problem$X, problem$Y, progress = NA), "progress")
+})

@@ -1,0 +1,28 @@
+# Runs the R tests against the installed package.
+#
+#   Rscript tools/run_testthat.R [FILTER]
+#
+# Prints failures, unexpected warnings (a warning nobody expects is a failure), skips and slow files, then
+# "N passed, N failed, N skipped" (tests).
+
+SLOW_SECONDS <- 10
+
+library(testthat)
+library(voxridge)
+filter <- commandArgs(trailingOnly = TRUE)
+results <- as.data.frame(test_dir(
+  "tests/testthat", filter = if (length(filter)) filter[1L], package = "voxridge", load_package = "installed",
+  reporter = CheckReporter$new(), stop_on_failure = FALSE, stop_on_warning = FALSE
+))
+failed <- results$failed > 0L | results$error
+warned <- !failed & results$warning > 0L
+skipped <- !failed & !warned & results$skipped
+for (i in which(warned)) cat(sprintf("FAIL unexpected warning in %s: %s\n", results$file[i], results$test[i]))
+seconds <- tapply(results$real, results$file, sum)
+for (file in names(seconds)[seconds > SLOW_SECONDS]) {
+  cat(sprintf("slow: %s took %.1f s (at most %g are meant)\n", file, seconds[[file]], SLOW_SECONDS))
+}
+bad <- sum(failed | warned)
+if (!nrow(results)) bad <- 1L
+cat(sprintf("%d passed, %d failed, %d skipped\n", nrow(results) - sum(failed | warned | skipped), bad, sum(skipped)))
+quit(save = "no", status = as.integer(bad > 0L))

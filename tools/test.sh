@@ -1,0 +1,132 @@
+#!/bin/sh
+# All tests: layout, vocabulary, style, a build without warnings, generated files, R tests, C++ tests, reference cases.
+#
+#   sh tools/test.sh           everything
+#   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build
+#
+# VOXRIDGE_TEST_DATA: the folder that holds data/, cases/ and checks/ (default: shared/ beside or inside the sources);
+# without it the tests on real data and the reference cases are skipped. The last line is "N passed, N failed, N skipped".
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+filter=${1:-}
+cd "$root" || exit 1
+sh tools/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# shellcheck source=tools/common.sh
+. "$root/tools/common.sh"
+export_test_data
+echo "test data: ${VOXRIDGE_TEST_DATA:-none (VOXRIDGE_TEST_DATA is unset)}"
+NOT_CRAN=true
+export NOT_CRAN
+
+# ---- suites and their sum --------------------------------------------------------------------
+
+total_passed=0
+total_failed=0
+total_skipped=0
+
+count() {
+  total_passed=$((total_passed + $1))
+  total_failed=$((total_failed + $2))
+  total_skipped=$((total_skipped + $3))
+}
+
+# suite NAME COMMAND...: runs it; its last line says "N passed, N failed[, N skipped]". Without such a line, or with
+# a bad exit status and no failure counted, the suite is one failure.
+suite() {
+  name=$1
+  shift
+  printf '\n== %s\n' "$name"
+  log=$scratch/suite.log
+  { "$@" </dev/null 2>&1; echo $? >"$scratch/status"; } | tee "$log"
+  status=$(cat "$scratch/status")
+  line=$(tail -n 1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$')
+  if [ -z "$line" ]; then
+    echo "($name did not say how it went; exit status $status)"
+    count 0 1 0
+    return 1
+  fi
+  # shellcheck disable=SC2086
+  set -- $(printf '%s' "$line" | sed 's/[^0-9][^0-9]*/ /g')
+  failures=$2
+  if [ "$status" -ne 0 ] && [ "$failures" -eq 0 ]; then
+    echo "($name ended with status $status)"
+    failures=1
+  fi
+  count "$1" "$failures" "${3:-0}"
+  [ "$failures" -eq 0 ]
+}
+
+finish() {
+  printf '\n%d passed, %d failed, %d skipped\n' "$total_passed" "$total_failed" "$total_skipped"
+  [ "$total_failed" -eq 0 ]
+  exit $?
+}
+
+# ---- the package, built with every warning an error ------------------------------------------
+
+# Headers of others are system headers, so only our own code is judged. The generated RcppExports.cpp casts
+# function pointers by design.
+strict_makevars() {
+  includes=$(Rscript --vanilla -e 'cat(paste("-isystem", c(R.home("include"), Sys.getenv("R_INCLUDE_DIR"),
+    vapply(c("Rcpp", "RcppArmadillo"), function(p) system.file("include", package = p), "")), collapse = " "))')
+  cat <<MAKEVARS
+VOXRIDGE_STRICT = $includes -Wall -Wextra -Wpedantic -Werror
+CFLAGS = -O2 \$(VOXRIDGE_STRICT)
+CXXFLAGS = -O2 \$(VOXRIDGE_STRICT)
+CXX17FLAGS = -O2 \$(VOXRIDGE_STRICT)
+RcppExports.o: CXX17FLAGS += -Wno-cast-function-type
+MAKEVARS
+}
+
+install_strictly() {
+  if ! build_package; then echo "0 passed, 1 failed"; return 1; fi
+  strict_makevars >"$scratch/Makevars"
+  mkdir -p "$scratch/library"
+  if R_MAKEVARS_USER="$scratch/Makevars" MAKEFLAGS=-j2 \
+    R CMD INSTALL --library="$scratch/library" "$tarball" >"$scratch/install.log" 2>&1; then
+    grep -E '^(configure|checking)' "$scratch/install.log"
+    echo "1 passed, 0 failed"
+  else
+    grep -nE 'error|Error|ERROR' "$scratch/install.log" | head -n 20
+    tail -n 15 "$scratch/install.log"
+    echo "0 passed, 1 failed"
+    return 1
+  fi
+}
+
+cpp_tests() {
+  if [ -f tests/cpp/run.sh ]; then
+    sh tests/cpp/run.sh "$scratch/cpp"
+  else
+    echo "skip: no tests/cpp/run.sh"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
+reference_cases() {
+  if [ -n "$VOXRIDGE_TEST_DATA" ] && [ -f "$VOXRIDGE_TEST_DATA/checks/run_cases.R" ]; then
+    Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_cases.R" "$VOXRIDGE_TEST_DATA/cases" '^(ridge|predict|scores)/'
+  else
+    echo "skip: no reference cases"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
+if [ -z "$filter" ]; then
+  suite "layers" sh tools/check_layers.sh
+  suite "vocabulary" Rscript --no-save tools/check_vocabulary.R "$root"
+  suite "style" Rscript --no-save tools/check_style.R
+fi
+suite "build" install_strictly || finish
+R_LIBS=$scratch/library${R_LIBS:+:$R_LIBS}
+export R_LIBS
+if [ -n "$filter" ]; then
+  suite "R tests ($filter)" Rscript --no-save tools/run_testthat.R "$filter"
+  finish
+fi
+suite "generated files" sh tools/check_generated.sh
+suite "R tests" Rscript --no-save tools/run_testthat.R
+suite "C++ tests" cpp_tests
+suite "reference cases" reference_cases
+finish
