@@ -100,25 +100,34 @@ as_score <- function(score_func, call = rlang::caller_env()) {
   )
 }
 
+# The core gives blocks of targets. A function of matrices answers for each column; one of vectors, told by its single
+# number for several columns, is called column by column.
 checked_score <- function(score_func, call) {
   function(y_true, y_pred) {
-    scores <- score_func(y_true, y_pred)
     t <- ncol(y_true)
-    if (is.numeric(scores) && length(scores) == t && !anyNA(scores)) return(as.double(scores))
-    found <- if (is.numeric(scores) && length(scores) == t) {
-      sprintf("NA in %d of %d", sum(is.na(scores)), t)
-    } else if (is.numeric(scores)) {
-      sprintf("%d", length(scores))
-    } else {
-      describe(scores)
+    scores <- score_func(y_true, y_pred)
+    if (t > 1L && is.numeric(scores) && length(scores) == 1L) {
+      scores <- vapply(seq_len(t), function(j) as.double(score_func(y_true[, j], y_pred[, j])), 0)
     }
-    abort(
-      c("{.arg score_func} must return one number per column of {.code y_true} ({t}), not {found}.",
-        i = "It gets two matrices, held-out samples x targets, for a block of targets at a time; larger is better."),
-      "score",
-      expected = t, found = found, call = call
-    )
+    if (is.numeric(scores) && length(scores) == t && !anyNA(scores)) return(as.double(scores))
+    abort_score(scores, t, call)
   }
+}
+
+abort_score <- function(scores, t, call) {
+  found <- if (is.numeric(scores) && length(scores) == t) {
+    sprintf("NA in %d of %d", sum(is.na(scores)), t)
+  } else if (is.numeric(scores)) {
+    sprintf("%d", length(scores))
+  } else {
+    describe(scores)
+  }
+  abort(
+    c("{.arg score_func} must return one number per column of {.code y_true} ({t}), not {found}.",
+      i = "It gets two matrices, held-out samples x targets, for a block of targets at a time; larger is better."),
+    "score",
+    expected = t, found = found, call = call
+  )
 }
 
 # Scores that the folds do not allow.

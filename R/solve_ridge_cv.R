@@ -14,7 +14,8 @@
 #' `"r2"` and `"neg_mse"`. Folds that test a single sample allow `"neg_mse"` or a function.
 #'
 #' A function gets two matrices, `y_true` and `y_pred` (held-out samples x targets, a block of targets at a time), and
-#' returns one number per column; larger is better.
+#' returns one number per column; larger is better. A function that returns a single number for several columns is called
+#' with the two vectors of each column instead.
 #'
 #' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()]. Integer and logical
 #'   matrices and data frames of numeric columns are converted (one copy); sparse matrices are refused.
@@ -216,22 +217,25 @@ share_at_edge <- function(chosen, alphas) {
 
 EDGE_SHARE <- 0.05
 
-# Zero is no edge: there is nothing below it.
+# Zero is no edge: there is nothing below it. Written without cli's markup, which would cost more than many a small fit.
 warn_alpha_at_edge <- function(diagnostics, alphas, t) {
   share <- diagnostics$share_at_edge
   if (min(alphas) == 0) share[["smallest"]] <- 0
   if (anyNA(share) || sum(share) <= EDGE_SHARE) return(invisible())
-  total <- format_count(t - length(diagnostics$constant_targets) - length(diagnostics$skipped_targets))
+  total <- t - length(diagnostics$constant_targets) - length(diagnostics$skipped_targets)
   percent <- format(signif(100 * share, 2L), trim = TRUE)
   ends <- c(
     if (share[["smallest"]] > 0) paste0(percent[1L], " % chose the smallest (", format(min(alphas)), ")"),
     if (share[["largest"]] > 0) paste0(percent[2L], " % chose the largest (", format(max(alphas)), ")")
   )
   no_signal <- if (share[["largest"]] > 0) " Targets without signal go to the largest of any grid."
-  warn(
-    c("{.arg alphas} may be too narrow: of {total} target{cli::qty(t)}{?s}, {ends}.",
-      i = paste0("Widen the grid, for example {.code alphas = alpha_grid(X)}.", no_signal)),
-    "alpha_at_edge",
+  rlang::warn(
+    c(
+      sprintf("`alphas` may be too narrow: of %s target%s, %s.", format_count(total), if (total == 1) "" else "s",
+              paste(ends, collapse = " and ")),
+      i = paste0("Widen the grid, for example `alphas = alpha_grid(X)`.", no_signal)
+    ),
+    class = c("voxridge_warning_alpha_at_edge", "voxridge_warning"),
     share_at_edge = diagnostics$share_at_edge
   )
 }

@@ -63,6 +63,7 @@ read_runs <- function(path, n) {
     if (length(runs) == n + 1L) runs <- runs[-1L]
   }
   if (length(runs) != n) refuse("'%s' must have one label per sample (%d), not %d.", path, n, length(runs))
+  if (any(grepl("[,\t;]", runs))) refuse("'%s' must have one label per line, not several columns.", path)
   match(runs, unique(runs))
 }
 
@@ -94,13 +95,17 @@ run_job <- function(data) {
   plan <- plan_folds(data$runs, nrow(data$X))
   X <- data$X[!plan$test, , drop = FALSE]
   Y <- data$Y[!plan$test, , drop = FALSE]
+  alphas <- voxridge::alpha_grid(X)
   start <- proc.time()[["elapsed"]]
-  fit <- voxridge::solve_ridge_cv(X, Y, alphas = voxridge::alpha_grid(X), cv = plan$cv, fit_intercept = TRUE,
-                                  return_cv_scores = "mean", progress = interactive())
+  # the table says how many voxels chose an end of the grid
+  fit <- withCallingHandlers(
+    voxridge::solve_ridge_cv(X, Y, alphas = alphas, cv = plan$cv, fit_intercept = TRUE, return_cv_scores = "mean"),
+    voxridge_warning_alpha_at_edge = function(w) invokeRestart("muffleWarning")
+  )
   seconds <- proc.time()[["elapsed"]] - start
   predicted <- sweep(data$X[plan$test, , drop = FALSE] %*% fit$coefs, 2L, fit$intercept, "+")
   observed <- data$Y[plan$test, , drop = FALSE]
-  list(fit = fit, alphas = voxridge::alpha_grid(X), r = column_correlations(observed, predicted),
+  list(fit = fit, alphas = alphas, r = column_correlations(observed, predicted),
        r2 = 1 - colSums((observed - predicted)^2) / colSums(centred(observed)^2),
        seconds = seconds, n_train = nrow(X), n_test = sum(plan$test), p = ncol(X), t = ncol(Y),
        n_folds = if (length(plan$cv) > 1L) length(unique(plan$cv)) else plan$cv, backend = fit$backend)
@@ -144,18 +149,19 @@ print_table <- function(job, source) {
 
 save_picture <- function(job) {
   tryCatch(grDevices::png(PICTURE, width = 1600, height = 640, res = 160, type = "cairo"),
-           error = function(e) refuse("cannot write %s in %s.", PICTURE, getwd()))
-  graphics::par(mfrow = c(1L, 2L), mar = c(4.2, 4.2, 2.6, 0.8), mgp = c(2.4, 0.7, 0), las = 1L, cex.main = 1)
-  graphics::hist(job$r, breaks = 40L, col = "#4477AA", border = "white", main = "How well each voxel is predicted",
-                 xlab = sprintf("correlation on %d held-out samples", job$n_test), ylab = "voxels")
+           error = function(e) refuse("cannot write %s in %s.", PICTURE, getwd()),
+           warning = function(w) refuse("cannot write %s in %s.", PICTURE, getwd()))
+  graphics::par(mfrow = c(1L, 2L), mar = c(5, 4.2, 3.4, 0.8), mgp = c(2.6, 0.7, 0), las = 1L, cex.main = 1)
+  graphics::hist(job$r, breaks = "Scott", col = "#4477AA", border = "white", ylab = "voxels",
+                 main = "How well each voxel is predicted",
+                 xlab = sprintf("correlation on %d held-out samples", job$n_test))
   graphics::abline(v = 0, lty = 3L)
   graphics::abline(v = stats::median(job$r), col = "#CC6677", lwd = 2)
-  graphics::legend("topright", sprintf("median %.2f", stats::median(job$r)), col = "#CC6677", lwd = 2, bty = "n")
+  graphics::mtext(sprintf("median %.2f", stats::median(job$r)), col = "#CC6677", line = 0.3, cex = 0.8)
   counts <- table(factor(match(job$fit$best_alphas, job$alphas), seq_along(job$alphas)))
-  graphics::barplot(counts, names.arg = formatC(job$alphas, format = "g", digits = 2), col = "#4477AA",
-                    border = "white", las = 2L, cex.names = 0.7, main = "Which penalty each voxel chose",
-                    ylab = "voxels")
-  graphics::title(xlab = "alpha", line = 3.2)
+  graphics::barplot(counts, names.arg = sprintf("%.0e", job$alphas), col = "#4477AA", border = "white", las = 2L,
+                    cex.names = 0.7, ylab = "voxels", main = "Which penalty each voxel chose")
+  graphics::title(xlab = "alpha", line = 3.6)
   invisible(grDevices::dev.off())
 }
 

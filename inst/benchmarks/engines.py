@@ -62,7 +62,7 @@ class Himalaya(Engine):
 
     def settings(self):
         batches = ["targets=- alphas=- refit=-", "targets=- alphas=1 refit=-", "targets=1000 alphas=- refit=1000",
-                   "targets=1000 alphas=5 refit=250", "targets=250 alphas=- refit=100"]
+                   "targets=250 alphas=- refit=100", "targets=100 alphas=- refit=50"]
         return [f"{backend} {batch}" for backend in self.backends() for batch in batches]
 
     def use(self, setting):

@@ -14,36 +14,31 @@ namespace {
 // Independent partial sums let the compiler use vector registers without reordering a single chain.
 constexpr int64_t kLanes = 16;
 
-template <class T>
-double squared_error(const T* y, const T* p, int64_t n) {
+// Sum over i < n of term(i).
+template <class T, class Term>
+double lane_sum(int64_t n, const Term& term) {
   T lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t k = 0; k < kLanes; ++k) {
-      const T d = y[i + k] - p[i + k];
-      lanes[k] += d * d;
-    }
+    for (int64_t k = 0; k < kLanes; ++k) lanes[k] += term(i + k);
   }
   double sum = 0;
-  for (const T lane : lanes) sum += lane;
-  for (; i < n; ++i) {
-    const double d = static_cast<double>(y[i]) - static_cast<double>(p[i]);
-    sum += d * d;
-  }
+  for (const T lane : lanes) sum += static_cast<double>(lane);
+  for (; i < n; ++i) sum += static_cast<double>(term(i));
   return sum;
 }
 
 template <class T>
+double squared_error(const T* y, const T* p, int64_t n) {
+  return lane_sum<T>(n, [y, p](int64_t i) {
+    const T d = y[i] - p[i];
+    return d * d;
+  });
+}
+
+template <class T>
 double product(const T* y, const T* p, int64_t n) {
-  T lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t k = 0; k < kLanes; ++k) lanes[k] += y[i + k] * p[i + k];
-  }
-  double sum = 0;
-  for (const T lane : lanes) sum += lane;
-  for (; i < n; ++i) sum += static_cast<double>(y[i]) * static_cast<double>(p[i]);
-  return sum;
+  return lane_sum<T>(n, [y, p](int64_t i) { return y[i] * p[i]; });
 }
 
 template <class T>
@@ -121,12 +116,12 @@ class CpuDevice final : public Device<T> {
   std::vector<double> squares(MatrixView<T> from, const std::vector<double>& center) override {
     std::vector<double> out(from.cols);
     for (int64_t j = 0; j < from.cols; ++j) {
+      const T* column = from.col(j);
       const double c = center.empty() ? 0 : center[j];
-      double sum = 0;
-      for (int64_t i = 0; i < from.rows; ++i) {
-        const double d = from.col(j)[i] - c;
-        sum += d * d;
-      }
+      const double sum = lane_sum<double>(from.rows, [column, c](int64_t i) {
+        const double d = static_cast<double>(column[i]) - c;
+        return d * d;
+      });
       out[j] = sum;
     }
     return out;

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "arma_view.h"
+#include "blas.h"
+#include "eigen.h"
 #include "gram.h"
 #include "threads.h"
 
@@ -21,11 +23,9 @@ double lift_constant(arma::mat& gram) {
   return value;
 }
 
-Factor eigen_factor(arma::mat gram) {
+Factor eigen_factor(arma::mat gram, const Control& control) {
   Factor out;
-  if (!arma::eig_sym(out.values, out.vectors, gram, "dc")) {
-    throw Error(ErrorCode::numerical, "the eigendecomposition of a Gram matrix did not converge");
-  }
+  symmetric_eigen(gram, out.values, out.vectors, control);
   out.values.clamp(0, std::numeric_limits<double>::infinity());
   return out;
 }
@@ -82,11 +82,10 @@ bool Factors::serves(double smallest_alpha) const {
   return route_ == Route::svd || smallest_alpha >= kSvdBelow * top_;
 }
 
-double Factors::bytes_of_all() const {
-  const double r = static_cast<double>(inner());
-  double sum = 8 * r * r;
+double Factors::bytes_of_folds() const {
+  double sum = 0;
   for (const Fold& fold : folds_.folds) {
-    const double m = form_ == Form::primal ? r : static_cast<double>(fold.train.size());
+    const double m = form_ == Form::primal ? static_cast<double>(inner()) : static_cast<double>(fold.train.size());
     sum += 8 * m * (m + static_cast<double>(fold.test.size()));
   }
   return sum;
@@ -95,10 +94,10 @@ double Factors::bytes_of_all() const {
 Factor Factors::make_full(const Control& control) const {
   control.check_stop();
   if (route_ == Route::eigen) {
-    if (form_ == Form::primal || !features_.centered()) return eigen_factor(gram_);
+    if (form_ == Form::primal || !features_.centered()) return eigen_factor(gram_, control);
     arma::mat lifted = gram_;
     const double constant_value = lift_constant(lifted);
-    Factor out = eigen_factor(std::move(lifted));
+    Factor out = eigen_factor(std::move(lifted), control);
     out.constant_value = constant_value;
     return out;
   }
@@ -119,13 +118,13 @@ FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
   if (form_ == Form::dual) {
     DualGram gram = dual_fold_gram(gram_, features_, fold, control);
     const double constant_value = features_.centered() ? lift_constant(gram.train) : -1;
-    static_cast<Factor&>(out) = eigen_factor(std::move(gram.train));
+    static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
     out.constant_value = constant_value;
     out.left = gram.test * out.vectors;
     return out;
   }
   PrimalGram gram = primal_fold_gram(gram_, features_, fold, folds_.partition, control);
-  static_cast<Factor&>(out) = eigen_factor(std::move(gram.train));
+  static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
   out.train_mean = std::move(gram.train_mean);
   out.direct = gram.direct;
   std::vector<double> scratch;
@@ -161,24 +160,22 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
   return out;
 }
 
-void Factors::keep_all(bool with_full, const Control& control) {
-  // The factor of all rows is the largest: it starts first.
-  const int64_t n_jobs = folds_.count() + 1;
-  std::vector<int64_t> jobs;
-  for (int64_t job = 0; job < n_jobs; ++job) {
-    const bool needed = job == 0 ? with_full && kept_full_ == nullptr : kept_[job - 1] == nullptr;
-    if (needed) jobs.push_back(job);
+void Factors::keep(bool of_all_rows, bool of_folds, const Control& control) {
+  std::vector<int64_t> jobs;  // -1: all rows, the largest, so it starts first
+  if (of_all_rows && kept_full_ == nullptr) jobs.push_back(-1);
+  for (int64_t f = 0; f < folds_.count() && of_folds; ++f) {
+    if (kept_[f] == nullptr) jobs.push_back(f);
   }
   if (jobs.empty()) return;
+  control.expect(static_cast<int64_t>(jobs.size()));
   // Several factorisations side by side beat a threaded one, as long as there are enough of them.
   const int side_by_side = static_cast<int64_t>(jobs.size()) >= control.n_threads ? control.n_threads : 1;
   const BlasThreads blas(side_by_side > 1 ? 1 : control.n_threads);
   parallel_for(static_cast<int64_t>(jobs.size()), side_by_side, [&](int64_t i, int) {
-    const int64_t job = jobs[i];
-    if (job == 0) {
+    if (jobs[i] < 0) {
       kept_full_ = std::make_shared<const Factor>(make_full(control));
     } else {
-      kept_[job - 1] = std::make_shared<const FoldFactor>(make_fold(job - 1, control));
+      kept_[jobs[i]] = std::make_shared<const FoldFactor>(make_fold(jobs[i], control));
     }
     control.advance(1);
   });
@@ -200,16 +197,60 @@ std::shared_ptr<const FoldFactor> Factors::fold(int64_t f, const Control& contro
   return std::make_shared<const FoldFactor>(make_fold(f, control));
 }
 
+arma::mat Factors::inverse_gram(const Factor& full, double alpha) {
+  arma::mat half = full.vectors;
+  for (arma::uword i = 0; i < half.n_cols; ++i) half.col(i) *= std::sqrt(inverse(full.values[i], alpha));
+  arma::mat g(half.n_rows, half.n_rows, arma::fill::none);
+  syrk(Trans::no, 1.0, view_of(half), 0.0, span_of(g));
+  const double constant = full.constant_value < 0 ? 0 : inverse(full.constant_value, alpha) / static_cast<double>(g.n_rows);
+  for (arma::uword j = 0; j < g.n_cols; ++j) {
+    g(j, j) -= constant;
+    for (arma::uword i = j + 1; i < g.n_rows; ++i) g(j, i) = g(i, j) -= constant;
+  }
+  return g;
+}
+
+arma::mat Factors::leave_out_operator(const arma::mat& inverse_gram, int64_t f) const {
+  const RowList& test = folds_.folds[f].test;
+  const int64_t first = test.front(), count = static_cast<int64_t>(test.size()), after = first + count;
+  const int64_t n = static_cast<int64_t>(inverse_gram.n_rows);
+  arma::mat block;
+  if (!arma::inv_sympd(block, inverse_gram.submat(first, first, after - 1, after - 1))) {
+    throw Error(ErrorCode::numerical, "a fold could not be left out: its block of the inverse is singular");
+  }
+  arma::mat out(count, n - count, arma::fill::none);
+  const MatrixView<double> g = view_of(inverse_gram);
+  gemm(Trans::no, Trans::no, -1.0, view_of(block), g.block(first, 0, count, first), 0.0,
+       span_of(out).block(0, 0, count, first));
+  gemm(Trans::no, Trans::no, -1.0, view_of(block), g.block(first, after, count, n - after), 0.0,
+       span_of(out).block(0, first, count, n - after));
+  return out;
+}
+
+namespace {
+
+void widen(Factors::Range& range, const Factor& factor) {
+  const double top = factor.values.is_empty() ? 0 : factor.values.max();
+  for (const double value : factor.values) {
+    if (value <= 1e-13 * top) continue;  // a null direction: X has nothing there
+    range.smallest = std::min(range.smallest, value);
+    range.largest = std::max(range.largest, value);
+  }
+}
+
+}  // namespace
+
 Factors::Range Factors::eigenvalue_range() const {
+  const Range any{0, std::numeric_limits<double>::infinity()};
   Range range{std::numeric_limits<double>::infinity(), 0};
+  if (folds_from_full()) {
+    if (kept_full_ == nullptr) return any;
+    widen(range, *kept_full_);
+    return range;
+  }
   for (const auto& fold : kept_) {
-    if (fold == nullptr) return {0, std::numeric_limits<double>::infinity()};
-    const double top = fold->values.is_empty() ? 0 : fold->values.max();
-    for (const double value : fold->values) {
-      if (value <= 1e-13 * top) continue;  // a null direction: X has nothing there
-      range.smallest = std::min(range.smallest, value);
-      range.largest = std::max(range.largest, value);
-    }
+    if (fold == nullptr) return any;
+    widen(range, *fold);
   }
   return range;
 }

@@ -57,14 +57,26 @@ class Factors {
   // Would this penalty need the other route?
   bool serves(double smallest_alpha) const;
 
-  // Makes and keeps the factors of all folds and, if wanted, of all rows, several at a time.
-  void keep_all(bool with_full, const Control& control);
-  double bytes_of_all() const;
+  // Makes and keeps the factor of all rows and/or those of all folds, several at a time.
+  void keep(bool of_all_rows, bool of_folds, const Control& control);
+  double bytes_of_folds() const;
   void release_folds();
 
   std::shared_ptr<const Factor> full(const Control& control);
   std::shared_ptr<const FoldFactor> fold(int64_t f, const Control& control) const;
-  // Smallest and largest non-zero eigenvalue over all kept folds; {0, infinity} unless all are kept.
+
+  // Do held-out predictions need no factors of the folds? See leave_out_operator().
+  bool folds_from_full() const { return form_ == Form::dual && route_ == Route::eigen && folds_.partition; }
+
+  // G = (K + alpha I)^-1 of all rows, less its part in the constant direction where an intercept is fitted.
+  static arma::mat inverse_gram(const Factor& full, double alpha);
+
+  // Held-out rows x training rows: the predictions of a fold's centred held-out targets from its centred training targets.
+  // By the inverse of a partitioned matrix K_vt (K_tt + alpha I)^-1 = -G_vv^-1 G_vt.
+  arma::mat leave_out_operator(const arma::mat& inverse_gram, int64_t f) const;
+
+  // Smallest and largest non-zero eigenvalue of the folds (of all rows, which enclose them, where the folds need no
+  // factors); {0, infinity} where those are not kept.
   struct Range {
     double smallest, largest;
   };

@@ -156,13 +156,11 @@ arma::mat ClosedFormSearch<T>::gcv_scores(Tile<T>& tile, MatrixView<T> rotated, 
 template <class T>
 arma::mat ClosedFormSearch<T>::scores(Tile<T>& tile, std::vector<char>& constant) const {
   Device<T>& device = source_.device();
-  const RowList all = row_range(0, tile.y.rows);
   HeldOutSums whole;
   whole.rows = tile.y.rows;
-  whole.sum_squares = device.squares(tile.y, device.means(tile.y, all));
   whole.null_error = device.squares(tile.y, {});
   whole.outside.assign(tile.cols, 0.0);
-  whole.constant = constant = source_.constant_over(tile, all, whole.sum_squares);
+  whole.constant = constant = source_.constant_targets(tile, whole.sum_squares);
   const MatrixView<T> rotated = rotate(tile);
   return kind_ == ClosedForm::loo ? loo_scores(tile, rotated, whole) : gcv_scores(tile, rotated, whole);
 }

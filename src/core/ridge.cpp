@@ -31,7 +31,8 @@ void RidgePreparation::cache_single(const Control& control) {
 void RidgePreparation::keep_factors(const Control& control) {
   keep_ = true;
   // Which penalties will come is not known: large ones are expected, others bring their own factors.
-  factors(std::numeric_limits<double>::infinity(), control).keep_all(true, control);
+  Factors& made = factors(std::numeric_limits<double>::infinity(), control);
+  made.keep(true, !made.folds_from_full(), control);
 }
 
 void RidgePreparation::finish() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <string>
 
 #include "choice.h"
@@ -30,9 +31,10 @@ double node_tolerance(Score score) {
 
 // Scores of one tile on their way through the folds.
 struct TileScores {
-  explicit TileScores(bool with_spread) : means(with_spread) {}
+  TileScores(bool with_spread, int64_t n_folds) : means(with_spread), sums(n_folds), nodes_done(n_folds, 0) {}
   FoldMeans means;
-  arma::mat sums;  // at the nodes, of the fold in hand
+  std::vector<arma::mat> sums;  // at the nodes, of each fold that is begun and not finished
+  std::vector<int64_t> nodes_done;
   std::vector<char> constant;
   bool nearly_perfect = false;
 };
@@ -59,7 +61,7 @@ class RidgeCv {
   void search_closed_form();
   void search_tiles(const std::vector<int64_t>& tiles, const std::vector<Pass>& passes, const Refit<T>* refit);
   std::vector<Pass> plan_passes() const;
-  std::vector<FoldOperator<T>> make_operators(const Pass& pass) const;
+  std::vector<FoldOperator<T>> operators_of(const Pass& pass) const;
   void add_operator(const FoldOperator<T>& op, Tile<T>& tile, TileScores& scores);
   void finish_fold(int64_t fold, const Tile<T>& tile, const HeldOutSums& held, TileScores& scores);
   void finish_tile(Tile<T>& tile, const FoldMeans& means, const Refit<T>* refit);
@@ -97,7 +99,9 @@ void RidgeCv<T>::run() {
 
 template <class T>
 void RidgeCv<T>::search_folds() {
-  if (factors_.bytes_of_all() <= kFactorShare * control_.memory_bytes) factors_.keep_all(wants_coefs(), control_);
+  const bool from_full = factors_.folds_from_full();
+  const bool keep_folds = !from_full && factors_.bytes_of_folds() <= kFactorShare * control_.memory_bytes;
+  factors_.keep(from_full || wants_coefs(), keep_folds, control_);
   const Factors::Range range = factors_.eigenvalue_range();
   nodes_ = options_.score == Score::user
                ? all_nodes(options_.alphas)
@@ -147,46 +151,53 @@ void RidgeCv<T>::search_closed_form() {
 
 template <class T>
 std::vector<typename RidgeCv<T>::Pass> RidgeCv<T>::plan_passes() const {
-  const double room = kOperatorShare * control_.memory_bytes;
-  std::vector<Pass> passes(1);
-  double used = 0;
-  for (int64_t f = 0; f < source_.folds().count(); ++f) {
-    const Fold& fold = source_.folds().folds[f];
+  std::vector<double> bytes;  // of one node, while it is made
+  for (const Fold& fold : source_.folds().folds) {
     const double inner = factors_.form() == Form::primal ? static_cast<double>(factors_.inner())
                                                          : static_cast<double>(fold.train.size());
-    const double bytes = 8 * inner * static_cast<double>(fold.test.size() + 1);  // of one node, while it is made
-    int64_t most = n_nodes();
-    if (options_.alphas_batch > 0) most = std::min(most, options_.alphas_batch);
-    most = std::clamp<int64_t>(static_cast<int64_t>(room / bytes), 1, most);
+    bytes.push_back(8 * inner * static_cast<double>(fold.test.size() + 1));
+  }
+  const double room = kOperatorShare * control_.memory_bytes;
+  const int64_t batch = options_.alphas_batch > 0 ? options_.alphas_batch : n_nodes();
+  std::vector<Pass> passes(1);
+  double used = 0;
+  // Nodes first .. last - 1 of a fold, in operators of at most `batch` nodes.
+  const auto add = [&](int64_t f, int64_t first, int64_t last) {
+    for (; first < last; first += batch) passes.back().push_back({f, first, std::min(batch, last - first)});
+  };
+  const auto open_pass = [&](double wanted) {
+    if (used > 0 && used + wanted > room) {
+      passes.emplace_back();
+      used = 0;
+    }
+    used += wanted;
+  };
+  if (factors_.folds_from_full()) {  // a node's inverse serves all folds: passes by node
+    const double per_node = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+    const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(room / per_node), 1, n_nodes());
     for (int64_t first = 0; first < n_nodes(); first += most) {
-      const int64_t count = std::min(most, n_nodes() - first);
-      if (used > 0 && used + bytes * static_cast<double>(count) > room) {
-        passes.emplace_back();
-        used = 0;
-      }
-      passes.back().push_back({f, first, count});
-      used += bytes * static_cast<double>(count);
+      const int64_t last = std::min(first + most, n_nodes());
+      open_pass(per_node * static_cast<double>(last - first));
+      for (int64_t f = 0; f < source_.folds().count(); ++f) add(f, first, last);
+    }
+    return passes;
+  }
+  for (int64_t f = 0; f < source_.folds().count(); ++f) {  // a fold's factor serves all nodes: passes by fold
+    const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(room / bytes[f]), 1, n_nodes());
+    for (int64_t first = 0; first < n_nodes(); first += most) {
+      const int64_t last = std::min(first + most, n_nodes());
+      open_pass(bytes[f] * static_cast<double>(last - first));
+      add(f, first, last);
     }
   }
   return passes;
 }
 
 template <class T>
-std::vector<FoldOperator<T>> RidgeCv<T>::make_operators(const Pass& pass) const {
+std::vector<FoldOperator<T>> RidgeCv<T>::operators_of(const Pass& pass) const {
   std::vector<double> node_alphas;
   for (const int64_t node : nodes_.nodes) node_alphas.push_back(options_.alphas[node]);
-  // Factors that are not kept are made one by one here, with all threads, and serve all operators of their fold.
-  std::vector<std::shared_ptr<const FoldFactor>> needed(source_.folds().count());
-  for (const OperatorPlan& plan : pass) {
-    if (needed[plan.fold] == nullptr) needed[plan.fold] = factors_.fold(plan.fold, control_);
-  }
-  std::vector<FoldOperator<T>> operators(pass.size());
-  const BlasThreads blas(1);
-  parallel_for(static_cast<int64_t>(pass.size()), control_.n_threads, [&](int64_t i, int) {
-    control_.check_stop();
-    operators[i] = make_operator(*device_, *needed[pass[i].fold], factors_.form(), options_.score, node_alphas, pass[i]);
-  });
-  return operators;
+  return make_operators(*device_, factors_, pass, options_.score, node_alphas, control_);
 }
 
 template <class T>
@@ -197,24 +208,26 @@ void RidgeCv<T>::search_tiles(const std::vector<int64_t>& tiles, const std::vect
   for (const Pass& pass : passes) n_plans += static_cast<int64_t>(pass.size());
   control_.expect(n_tiles * n_plans);
   if (passes.size() == 1) {
-    const std::vector<FoldOperator<T>> operators = make_operators(passes[0]);
+    const std::vector<FoldOperator<T>> operators = operators_of(passes[0]);
     for_each_tile<T>(source_, tiles, options_.targets_batch, [&](Tile<T>& tile) {
-      TileScores scores(options_.conservative);
+      TileScores scores(options_.conservative, source_.folds().count());
       for (const FoldOperator<T>& op : operators) add_operator(op, tile, scores);
       finish_tile(tile, scores.means, scores.nearly_perfect ? nullptr : refit);
     });
     return;
   }
   // Several passes: as many tiles at a time as there is room for their running means.
-  const double waiting = 16.0 * static_cast<double>(n_alphas() + n_nodes()) * static_cast<double>(kTileCols);
+  const double waiting = 16.0 * static_cast<double>(n_alphas() + n_nodes() * source_.folds().count()) *
+                         static_cast<double>(kTileCols);
   int64_t group = std::max<int64_t>(1, static_cast<int64_t>(kWaitingShare * control_.memory_bytes / waiting));
   if (options_.targets_batch > 0) group = std::min(group, (options_.targets_batch + kTileCols - 1) / kTileCols);
   for (int64_t first = 0; first < n_tiles; first += group) {
     const int64_t last = std::min(first + group, n_tiles);
     const std::vector<int64_t> some(tiles.begin() + first, tiles.begin() + last);
-    std::vector<TileScores> scores(tile_count(source_.targets()), TileScores(options_.conservative));
+    const int64_t n_tiles_all = tile_count(source_.targets());
+    std::vector<TileScores> scores(n_tiles_all, TileScores(options_.conservative, source_.folds().count()));
     for (size_t k = 0; k < passes.size(); ++k) {
-      const std::vector<FoldOperator<T>> operators = make_operators(passes[k]);
+      const std::vector<FoldOperator<T>> operators = operators_of(passes[k]);
       for_each_tile<T>(source_, some, 0, [&](Tile<T>& tile) {
         TileScores& own = scores[tile.first / kTileCols];
         for (const FoldOperator<T>& op : operators) add_operator(op, tile, own);
@@ -230,23 +243,26 @@ void RidgeCv<T>::add_operator(const FoldOperator<T>& op, Tile<T>& tile, TileScor
   HeldOutSums held;
   const arma::mat part = operator_sums(source_, op, options_.score, options_.user, tile, held);
   const int64_t per_node = options_.score == Score::correlation ? 2 : 1;
-  if (op.first_node == 0) scores.sums.set_size(per_node * n_nodes(), tile.cols);
-  scores.sums.rows(per_node * op.first_node, per_node * (op.first_node + op.n_nodes) - 1) = part;
-  if (op.first_node + op.n_nodes == n_nodes()) finish_fold(op.fold, tile, held, scores);
+  arma::mat& sums = scores.sums[op.fold];
+  if (sums.is_empty()) sums.set_size(per_node * n_nodes(), tile.cols);
+  sums.rows(per_node * op.first_node, per_node * (op.first_node + op.n_nodes) - 1) = part;
+  scores.nodes_done[op.fold] += op.n_nodes;
+  if (scores.nodes_done[op.fold] == n_nodes()) finish_fold(op.fold, tile, held, scores);
   control_.advance(1);
 }
 
 template <class T>
 void RidgeCv<T>::finish_fold(int64_t fold, const Tile<T>& tile, const HeldOutSums& held, TileScores& scores) {
+  const arma::mat sums = std::move(scores.sums[fold]);
   arma::mat all;
   if (options_.score == Score::user) {
-    all = scores.sums;
+    all = sums;
   } else if (options_.score == Score::correlation) {
-    all = scores_from_products(nodes_, options_.alphas, scores.sums, held);
+    all = scores_from_products(nodes_, options_.alphas, sums, held);
   } else {
-    all = scores_from_errors(options_.score, nodes_, scores.sums, held);
+    all = scores_from_errors(options_.score, nodes_, sums, held);
     for (int64_t j = 0; j < tile.cols && !nodes_.all(); ++j) {
-      const double error = scores.sums.col(j).min() + held.outside[j];
+      const double error = sums.col(j).min() + held.outside[j];
       if (!held.constant[j] && error < kNearlyPerfect * held.null_error[j]) scores.nearly_perfect = true;
     }
   }

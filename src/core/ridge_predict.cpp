@@ -34,12 +34,16 @@ class PredictCv {
 
  private:
   void predict_all_folds() {
-    const int64_t n_folds = source_.folds().count(), n_tiles = tile_count(source_.targets());
-    const bool keep = factors_.bytes_of_all() <= kFactorShare * control_.memory_bytes;
-    if (keep) factors_.keep_all(false, control_);
-    control_.expect(n_folds * n_tiles);
+    const int64_t n_folds = source_.folds().count();
+    const bool shared = alphas_.size() == 1;
+    const bool from_full = shared && factors_.folds_from_full();
+    const bool keep = from_full || factors_.bytes_of_folds() <= kFactorShare * control_.memory_bytes;
+    factors_.keep(from_full, keep && !from_full, control_);
+    control_.expect(n_folds * tile_count(source_.targets()));
     const int64_t step = keep ? n_folds : 1;  // too large to keep: one fold at a time, reading Y again for each
-    for (int64_t first = 0; first < n_folds; first += step) predict_folds(first, first + step, n_tiles);
+    for (int64_t first = 0; first < n_folds; first += step) {
+      shared ? predict_shared(first, first + step) : predict_local(first, first + step);
+    }
   }
 
   // In closed form, from the factor of all rows.
@@ -59,8 +63,8 @@ class PredictCv {
       const arma::mat prediction = search.loo_predictions(tile, chosen);
       arma::mat truth(rows.size(), tile.cols, arma::fill::none);
       device_->download(tile.y, span_of(truth));
-      const std::vector<double> squares = device_->squares(tile.y, device_->means(tile.y, rows));
-      write(tile, 0, 1, rows, truth, prediction, tile.mean, source_.constant_over(tile, rows, squares));
+      std::vector<double> sum_squares;
+      write(tile, 0, 1, rows, truth, prediction, tile.mean, source_.constant_targets(tile, sum_squares));
       control_.advance(1);
     });
   }
@@ -70,54 +74,62 @@ class PredictCv {
 
   struct FoldModel {
     std::shared_ptr<const FoldFactor> factor;
-    FoldOperator<T> op;  // one penalty for all
     Buffer<T> vectors_memory, left_memory;
-    MatrixView<T> vectors, left;  // one for each
+    MatrixView<T> vectors, left;
     std::vector<double> values;
   };
 
   FoldModel make_model(int64_t f) {
     FoldModel model;
     model.factor = factors_.fold(f, control_);
-    if (alphas_.size() == 1) {
-      model.op = make_operator(*device_, *model.factor, factors_.form(), Score::user, alphas_, {f, 0, 1});
-    } else {
-      model.vectors = device_->resident(view_of(model.factor->vectors), model.vectors_memory);
-      model.left = device_->resident(view_of(model.factor->left), model.left_memory);
-      model.values.assign(model.factor->values.begin(), model.factor->values.end());
-    }
+    model.vectors = device_->resident(view_of(model.factor->vectors), model.vectors_memory);
+    model.left = device_->resident(view_of(model.factor->left), model.left_memory);
+    model.values.assign(model.factor->values.begin(), model.factor->values.end());
     return model;
   }
 
-  void predict_folds(int64_t first, int64_t last, int64_t n_tiles) {
-    std::vector<FoldModel> models(last - first);
-    for (int64_t f = first; f < last; ++f) models[f - first] = make_model(f);
-    for_each_tile<T>(source_, row_range(0, n_tiles), batch(), [&](Tile<T>& tile) {
+  // predict(f, tile) for every fold and tile.
+  void for_each_fold(int64_t first, int64_t last, const std::function<MatrixSpan<T>(int64_t, Tile<T>&)>& predict) {
+    for_each_tile<T>(source_, row_range(0, tile_count(source_.targets())), batch(), [&](Tile<T>& tile) {
       for (int64_t f = first; f < last; ++f) {
         control_.check_stop();
-        predict_tile(f, models[f - first], tile);
+        finish_fold(f, predict(f, tile), tile);
         control_.advance(1);
       }
     });
   }
 
-  MatrixSpan<T> predictions(int64_t f, const FoldModel& model, Tile<T>& tile) {
-    const MatrixView<T> side = source_.train_side(tile, f, model.factor->train_mean, model.factor->direct);
-    const int64_t rows = static_cast<int64_t>(source_.folds().folds[f].test.size());
-    const MatrixSpan<T> out = device_->reserve(tile.predictions_memory, rows, tile.cols);
-    if (alphas_.size() == 1) {
-      device_->gemm(Trans::no, Trans::no, T(1), model.op.stacked, side, T(0), out);
+  // One penalty for all targets.
+  void predict_shared(int64_t first, int64_t last) {
+    std::vector<OperatorPlan> plans;
+    for (int64_t f = first; f < last; ++f) plans.push_back({f, 0, 1});
+    const auto operators = make_operators(*device_, factors_, plans, Score::user, alphas_, control_);
+    for_each_fold(first, last, [&](int64_t f, Tile<T>& tile) {
+      const FoldOperator<T>& op = operators[f - first];
+      const MatrixView<T> side = source_.train_side(tile, f, op.train_mean, op.direct);
+      const MatrixSpan<T> out = device_->reserve(tile.predictions_memory, op.block_rows, tile.cols);
+      device_->gemm(Trans::no, Trans::no, T(1), op.stacked, side, T(0), out);
       return out;
-    }
-    const MatrixSpan<T> rotated = device_->reserve(tile.gathered_memory, model.vectors.cols, tile.cols);
-    device_->gemm(Trans::yes, Trans::no, T(1), model.vectors, side, T(0), rotated);
-    device_->shrink(rotated, model.values, tile_alphas(alphas_, tile.first, tile.cols), rotated);
-    device_->gemm(Trans::no, Trans::no, T(1), model.left, rotated, T(0), out);
-    return out;
+    });
   }
 
-  void predict_tile(int64_t f, const FoldModel& model, Tile<T>& tile) {
-    const MatrixSpan<T> predicted = predictions(f, model, tile);
+  // One for each.
+  void predict_local(int64_t first, int64_t last) {
+    std::vector<FoldModel> models(last - first);
+    for (int64_t f = first; f < last; ++f) models[f - first] = make_model(f);
+    for_each_fold(first, last, [&](int64_t f, Tile<T>& tile) {
+      const FoldModel& model = models[f - first];
+      const MatrixView<T> side = source_.train_side(tile, f, model.factor->train_mean, model.factor->direct);
+      const MatrixSpan<T> rotated = device_->reserve(tile.gathered_memory, model.vectors.cols, tile.cols);
+      device_->gemm(Trans::yes, Trans::no, T(1), model.vectors, side, T(0), rotated);
+      device_->shrink(rotated, model.values, tile_alphas(alphas_, tile.first, tile.cols), rotated);
+      const MatrixSpan<T> out = device_->reserve(tile.predictions_memory, model.left.rows, tile.cols);
+      device_->gemm(Trans::no, Trans::no, T(1), model.left, rotated, T(0), out);
+      return out;
+    });
+  }
+
+  void finish_fold(int64_t f, MatrixView<T> predicted, Tile<T>& tile) {
     const HeldOut<T> held = source_.held_out(tile, f);
     const RowList& rows = source_.folds().folds[f].test;
     arma::mat truth(rows.size(), tile.cols, arma::fill::none), prediction(rows.size(), tile.cols, arma::fill::none);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "arma_view.h"
+#include "threads.h"
 
 namespace voxridge {
 
@@ -13,58 +17,140 @@ namespace {
 constexpr double kRotateAbove = 1.25;
 constexpr int64_t kStackedRows = 2048;  // of one product: enough to run at full speed, few enough to stay in cache
 
-// On the device, and on the host only where the device uses the host's memory.
-template <class T>
-MatrixView<T> keep(Device<T>& device, arma::mat matrix, arma::mat& host, Buffer<T>& memory) {
-  host = std::move(matrix);
-  const MatrixView<T> view = device.resident(view_of(host), memory);
-  if (memory.data != nullptr) host.reset();
-  return view;
+// For the correlation predictions are centred, and sqrt(rows) times their mean becomes one more row.
+void split_mean(arma::mat& rows) {
+  const double n = static_cast<double>(rows.n_rows);
+  arma::rowvec mean(rows.n_cols);
+  for (arma::uword j = 0; j < rows.n_cols; ++j) mean[j] = column_mean(rows.colptr(j), static_cast<int64_t>(rows.n_rows));
+  rows.each_row() -= mean;
+  rows.insert_rows(rows.n_rows, arma::rowvec(std::sqrt(n) * mean));
 }
+
+// The held-out side of a fold's own factor, turned to what the score needs.
+struct FoldSide {
+  std::shared_ptr<const FoldFactor> factor;
+  arma::mat left;
+  arma::mat basis;  // orthogonal, of the held-out rows; empty: left is not rotated
+};
+
+FoldSide make_side(const Factors& factors, int64_t f, Score score, const Control& control) {
+  FoldSide side;
+  side.factor = factors.fold(f, control);
+  side.left = side.factor->left;
+  const bool rotate = factors.form() == Form::primal && score != Score::user &&
+                      static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
+  if (score == Score::correlation) split_mean(side.left);
+  if (!rotate) return side;
+  const arma::rowvec last = side.left.row(side.left.n_rows - 1);
+  if (score == Score::correlation) side.left.shed_row(side.left.n_rows - 1);
+  arma::mat upper;
+  if (!arma::qr_econ(side.basis, upper, side.left)) {
+    throw Error(ErrorCode::numerical, "a QR decomposition did not converge");
+  }
+  side.left = std::move(upper);
+  if (score == Score::correlation) side.left.insert_rows(side.left.n_rows, last);
+  return side;
+}
+
+arma::mat operator_at(const FoldSide& side, double alpha) {
+  arma::mat scaled = side.left;
+  for (arma::uword i = 0; i < scaled.n_cols; ++i) scaled.col(i) *= inverse(side.factor->values[i], alpha);
+  return scaled * side.factor->vectors.t();
+}
+
+// Makes the operators of some plans, a node or a fold's node at a time on all threads.
+template <class T>
+class OperatorMaker {
+ public:
+  OperatorMaker(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans, Score score,
+                const std::vector<double>& node_alphas, const Control& control)
+      : device_(device), factors_(factors), plans_(plans), score_(score), alphas_(node_alphas), control_(control),
+        operators_(plans.size()) {
+    for (size_t i = 0; i < plans.size(); ++i) {
+      operators_[i].fold = plans[i].fold;
+      operators_[i].first_node = plans[i].first_node;
+      operators_[i].n_nodes = plans[i].n_nodes;
+    }
+  }
+
+  std::vector<FoldOperator<T>> run() {
+    factors_.folds_from_full() ? from_full() : from_folds();
+    return std::move(operators_);
+  }
+
+ private:
+  // By leaving the folds out of the inverse of all rows: one inverse per node.
+  void from_full() {
+    const std::shared_ptr<const Factor> full = factors_.full(control_);
+    std::map<int64_t, std::vector<size_t>> plans_of;  // node -> plans
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      for (int64_t k = 0; k < plans_[i].n_nodes; ++k) plans_of[plans_[i].first_node + k].push_back(i);
+    }
+    const std::vector<std::pair<int64_t, std::vector<size_t>>> jobs(plans_of.begin(), plans_of.end());
+    const BlasThreads blas(1);
+    parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
+      const int64_t node = jobs[k].first;
+      const arma::mat g = Factors::inverse_gram(*full, alphas_[node]);
+      for (const size_t i : jobs[k].second) {
+        control_.check_stop();
+        arma::mat rows = factors_.leave_out_operator(g, plans_[i].fold);
+        if (score_ == Score::correlation) split_mean(rows);
+        store(i, node - plans_[i].first_node, rows);
+      }
+    });
+  }
+
+  // From each fold's own factor.
+  void from_folds() {
+    std::vector<std::shared_ptr<const FoldSide>> sides(plans_.size());
+    std::vector<std::pair<size_t, int64_t>> jobs;  // plan, its node
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      const bool same = i > 0 && plans_[i - 1].fold == plans_[i].fold;
+      sides[i] = same ? sides[i - 1]
+                      : std::make_shared<const FoldSide>(make_side(factors_, plans_[i].fold, score_, control_));
+      operators_[i].train_mean = sides[i]->factor->train_mean;
+      operators_[i].direct = sides[i]->factor->direct;
+      for (int64_t k = 0; k < plans_[i].n_nodes; ++k) jobs.emplace_back(i, k);
+      const arma::mat& basis = sides[i]->basis;
+      if (basis.is_empty()) continue;
+      operators_[i].basis = device_.reserve(operators_[i].basis_memory, basis.n_rows, basis.n_cols);
+      device_.upload(view_of(basis), operators_[i].basis);
+    }
+    const BlasThreads blas(1);
+    parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
+      control_.check_stop();
+      const auto [i, node] = jobs[k];
+      store(i, node, operator_at(*sides[i], alphas_[plans_[i].first_node + node]));
+    });
+  }
+
+  void store(size_t i, int64_t node, const arma::mat& rows) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    FoldOperator<T>& op = operators_[i];
+    if (op.stacked.data == nullptr) {
+      op.block_rows = static_cast<int64_t>(rows.n_rows);
+      op.stacked = device_.reserve(op.memory, op.block_rows * op.n_nodes, rows.n_cols);
+    }
+    device_.upload(view_of(rows), op.stacked.block(node * op.block_rows, 0, op.block_rows, op.stacked.cols));
+  }
+
+  Device<T>& device_;
+  Factors& factors_;
+  const std::vector<OperatorPlan>& plans_;
+  Score score_;
+  const std::vector<double>& alphas_;
+  const Control& control_;
+  std::vector<FoldOperator<T>> operators_;
+  std::mutex lock_;
+};
 
 }  // namespace
 
 template <class T>
-FoldOperator<T> make_operator(Device<T>& device, const FoldFactor& factor, Form form, Score score,
-                              const std::vector<double>& node_alphas, const OperatorPlan& plan) {
-  FoldOperator<T> op;
-  op.fold = plan.fold;
-  op.first_node = plan.first_node;
-  op.n_nodes = plan.n_nodes;
-  op.train_mean = factor.train_mean;
-  op.direct = factor.direct;
-  arma::mat left = factor.left;
-  arma::rowvec mean_row;
-  if (score == Score::correlation) {
-    mean_row.set_size(left.n_cols);
-    for (arma::uword j = 0; j < left.n_cols; ++j) {
-      const double mean = column_mean(left.colptr(j), static_cast<int64_t>(left.n_rows));
-      left.col(j) -= mean;
-      mean_row[j] = std::sqrt(static_cast<double>(left.n_rows)) * mean;
-    }
-  }
-  const bool rotate = form == Form::primal && score != Score::user &&
-                      static_cast<double>(left.n_rows) > kRotateAbove * static_cast<double>(left.n_cols);
-  if (rotate) {
-    arma::mat basis, upper;
-    if (!arma::qr_econ(basis, upper, left)) throw Error(ErrorCode::numerical, "a QR decomposition did not converge");
-    op.basis = keep<T>(device, std::move(basis), op.host_basis, op.basis_memory);
-    left = std::move(upper);
-  }
-  if (score == Score::correlation) left.insert_rows(left.n_rows, mean_row);
-  op.block_rows = static_cast<int64_t>(left.n_rows);
-
-  arma::mat scaled(left.n_rows * plan.n_nodes, left.n_cols, arma::fill::none);
-  for (int64_t node = 0; node < plan.n_nodes; ++node) {
-    const double alpha = node_alphas[plan.first_node + node];
-    arma::rowvec weights(left.n_cols);
-    for (arma::uword i = 0; i < left.n_cols; ++i) weights[i] = inverse(factor.values[i], alpha);
-    scaled.rows(node * left.n_rows, (node + 1) * left.n_rows - 1) = left.each_row() % weights;
-  }
-  arma::mat stacked(scaled.n_rows, factor.vectors.n_rows, arma::fill::none);
-  gemm(Trans::no, Trans::yes, 1.0, view_of(scaled), view_of(factor.vectors), 0.0, span_of(stacked));
-  op.stacked = keep<T>(device, std::move(stacked), op.host_stacked, op.memory);
-  return op;
+std::vector<FoldOperator<T>> make_operators(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans,
+                                            Score score, const std::vector<double>& node_alphas,
+                                            const Control& control) {
+  return OperatorMaker<T>(device, factors, plans, score, node_alphas, control).run();
 }
 
 namespace {
@@ -126,7 +212,7 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
     const int64_t n_nodes = std::min(chunk, op.n_nodes - node), n_rows = n_nodes * op.block_rows;
     source.control().check_stop();
     const MatrixSpan<T> predictions = device.reserve(tile.predictions_memory, n_rows, tile.cols);
-    const MatrixView<T> stacked = op.stacked.block(node * op.block_rows, 0, n_rows, side.rows);
+    const MatrixView<T> stacked = MatrixView<T>(op.stacked).block(node * op.block_rows, 0, n_rows, side.rows);
     device.gemm(Trans::no, Trans::no, T(1), stacked, side, T(0), predictions);
     const MatrixSpan<double> part = span_of(sums).block(per_node * node, 0, per_node * n_nodes, tile.cols);
     if (score == Score::correlation) {
@@ -140,10 +226,10 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
   return sums;
 }
 
-template FoldOperator<float> make_operator(Device<float>&, const FoldFactor&, Form, Score, const std::vector<double>&,
-                                           const OperatorPlan&);
-template FoldOperator<double> make_operator(Device<double>&, const FoldFactor&, Form, Score,
-                                            const std::vector<double>&, const OperatorPlan&);
+template std::vector<FoldOperator<float>> make_operators(Device<float>&, Factors&, const std::vector<OperatorPlan>&,
+                                                        Score, const std::vector<double>&, const Control&);
+template std::vector<FoldOperator<double>> make_operators(Device<double>&, Factors&, const std::vector<OperatorPlan>&,
+                                                         Score, const std::vector<double>&, const Control&);
 template arma::mat operator_sums(const TileSource<float>&, const FoldOperator<float>&, Score, const UserScore&,
                                  Tile<float>&, HeldOutSums&);
 template arma::mat operator_sums(const TileSource<double>&, const FoldOperator<double>&, Score, const UserScore&,

@@ -18,10 +18,9 @@ template <class T>
 struct FoldOperator {
   int64_t fold = 0;
   int64_t first_node = 0, n_nodes = 0;
-  arma::mat host_stacked, host_basis;  // behind the views where the device uses them in place
   Buffer<T> memory, basis_memory;
-  MatrixView<T> stacked;               // (n_nodes * block_rows) x inner
-  MatrixView<T> basis;                 // held-out rows x rows, or empty
+  MatrixSpan<T> stacked;               // (n_nodes * block_rows) x inner
+  MatrixSpan<T> basis;                 // held-out rows x rows, or empty
   int64_t block_rows = 0;              // of a node's predictions (correlation: one more, the mean)
   std::vector<double> train_mean;      // as in FoldFactor
   bool direct = false;
@@ -32,9 +31,11 @@ struct OperatorPlan {
   int64_t fold, first_node, n_nodes;
 };
 
+// Operators of several folds and nodes, made side by side on all threads.
 template <class T>
-FoldOperator<T> make_operator(Device<T>& device, const FoldFactor& factor, Form form, Score score,
-                              const std::vector<double>& node_alphas, const OperatorPlan& plan);
+std::vector<FoldOperator<T>> make_operators(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans,
+                                            Score score, const std::vector<double>& node_alphas,
+                                            const Control& control);
 
 // What one tile adds at the operator's nodes: squared errors (n_nodes x cols), for the correlation pairs of products
 // (2 n_nodes x cols), for a score of the caller's the scores themselves. `held` describes the held-out targets.

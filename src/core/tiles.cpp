@@ -53,6 +53,7 @@ MatrixSpan<T> TileSource<T>::part(Tile<T>& tile, int64_t f) const {
 template <class T>
 void TileSource<T>::multiply_features(Tile<T>& tile) const {
   const int64_t p = features_.cols();
+  if (folds_.partition) tile.squares = device_.squares(tile.y, {});
   tile.total = device_.reserve(tile.total_memory, p, tile.cols);
   if (!keep_parts()) {
     multiply_rows(tile, 0, features_.rows(), tile.total);
@@ -87,7 +88,7 @@ MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vec
   const MatrixSpan<T> side = device_.reserve(tile.side_memory, p, tile.cols);
   if (!direct) {
     const int64_t row = fold.test.front(), n_rows = size_of(fold.test);
-    const std::vector<double> all = device_.squares(tile.y, {});
+    const std::vector<double>& all = tile.squares;
     const std::vector<double> held = device_.squares(MatrixView<T>(tile.y).block(row, 0, n_rows, tile.cols), {});
     for (int64_t j = 0; j < tile.cols && !direct; ++j) direct = all[j] - held[j] < kTrainShare * all[j];
   }
@@ -112,20 +113,28 @@ HeldOut<T> TileSource<T>::held_out(Tile<T>& tile, int64_t f) const {
   out.train_mean = train_means(tile, f);
   out.y = device_.reserve(tile.held_memory, n, tile.cols);
   device_.gather(tile.y, rows, out.train_mean, out.y);
-  out.sum_squares = device_.squares(out.y, device_.means(out.y, row_range(0, n)));
-  out.constant = constant_over(tile, rows, out.sum_squares);
+  std::vector<double> mean = device_.means(out.y, row_range(0, n));
+  out.sum_squares = device_.squares(out.y, mean);
+  for (int64_t j = 0; j < tile.cols; ++j) mean[j] += tile.mean[j] + (out.train_mean.empty() ? 0 : out.train_mean[j]);
+  out.constant = constant_over(tile, n, mean, out.sum_squares);
   return out;
 }
 
 template <class T>
-std::vector<char> TileSource<T>::constant_over(const Tile<T>& tile, const RowList& rows,
+std::vector<char> TileSource<T>::constant_targets(const Tile<T>& tile, std::vector<double>& sum_squares) const {
+  std::vector<double> mean = device_.means(tile.y, row_range(0, tile.y.rows));
+  sum_squares = device_.squares(tile.y, mean);
+  for (int64_t j = 0; j < tile.cols; ++j) mean[j] += tile.mean[j];
+  return constant_over(tile, tile.y.rows, mean, sum_squares);
+}
+
+template <class T>
+std::vector<char> TileSource<T>::constant_over(const Tile<T>& tile, int64_t n_rows, const std::vector<double>& mean,
                                                const std::vector<double>& sum_squares) const {
-  const double n = static_cast<double>(rows.size()), eps = std::numeric_limits<double>::epsilon();
+  const double n = static_cast<double>(n_rows), eps = std::numeric_limits<double>::epsilon();
   std::vector<char> constant(tile.cols);
   for (int64_t j = 0; j < tile.cols; ++j) {
-    const double* raw = targets_.y.col(tile.first + j);
-    double squares = 0;
-    for (const int64_t row : rows) squares += raw[folds_.order[row]] * raw[folds_.order[row]];
+    const double squares = sum_squares[j] + n * mean[j] * mean[j];
     constant[j] = skipped(targets_, tile.first + j) || sum_squares[j] <= n * n * eps * eps * squares;
   }
   return constant;

@@ -35,6 +35,7 @@ struct Tile {
   std::vector<double> mean;  // whole-sample means (zero without an intercept)
   MatrixSpan<T> total;       // primal: X'Y of all rows, p x cols
   std::vector<MatrixSpan<T>> parts;  // primal, few folds: X_v'Y_v of each
+  std::vector<double> squares;       // primal, partition: sums of squares of y
 
   Buffer<T> y_memory, total_memory, side_memory, held_memory, gathered_memory, work_memory, predictions_memory;
   std::vector<Buffer<T>> part_memory;
@@ -76,9 +77,12 @@ class TileSource {
 
   HeldOut<T> held_out(Tile<T>& tile, int64_t f) const;
 
-  // Which targets are constant over some rows: their sum of squares about the mean (given) is at most n^2 eps^2 times the
-  // sum of the squares of the values as the caller gave them. Skipped targets count as constant.
-  std::vector<char> constant_over(const Tile<T>& tile, const RowList& rows,
+  // Which targets are constant over all rows; sums of squares about the mean.
+  std::vector<char> constant_targets(const Tile<T>& tile, std::vector<double>& sum_squares) const;
+
+  // Which targets are constant over some rows, given their mean there (of the caller's values) and their sum of squares
+  // about it: that sum is at most n^2 eps^2 times the sum of the squares of the values. Skipped targets count as constant.
+  std::vector<char> constant_over(const Tile<T>& tile, int64_t n_rows, const std::vector<double>& mean,
                                   const std::vector<double>& sum_squares) const;
 
   // Bytes of a worker's buffers, predictions not counted.

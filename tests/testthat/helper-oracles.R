@@ -85,12 +85,13 @@ oracle_gcv <- function(X, Y, alphas, fit_intercept = FALSE) {
   n <- nrow(X)
   centring <- if (fit_intercept) diag(n) - 1 / n else diag(n)
   Xc <- centring %*% X
-  t(vapply(alphas, function(alpha) {
+  scores <- vapply(alphas, function(alpha) {
     H <- Xc %*% solve(crossprod(Xc) + alpha * diag(ncol(X)), t(Xc))
     if (fit_intercept) H <- H + 1 / n
     residuals <- Y - H %*% Y
     -colMeans(residuals^2) / (1 - sum(diag(H)) / n)^2
-  }, numeric(ncol(Y))))
+  }, numeric(ncol(Y)))
+  matrix(scores, length(alphas), ncol(Y), byrow = TRUE)
 }
 
 # ---- choice ----------------------------------------------------------------------------------

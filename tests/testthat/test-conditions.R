@@ -45,7 +45,7 @@ test_that("wrong settings", {
   expect_snapshot(error = TRUE, solve_ridge_cv(X, Y, n_threads = 0))
   expect_snapshot(error = TRUE, solve_ridge_cv(X, Y, conservative = TRUE, local_alpha = FALSE))
   expect_snapshot(error = TRUE, solve_ridge_cv(X, Y, max_gpu_memory_gb = 4))
-  expect_snapshot(error = TRUE, solve_ridge_cv(X, Y, score_func = function(y_true, y_pred) 0.5))
+  expect_snapshot(error = TRUE, solve_ridge_cv(X, Y, score_func = function(y_true, y_pred) 1:3))
   expect_snapshot(error = TRUE, cv_folds(1:10, k = 11))
   expect_snapshot(error = TRUE, cv_folds(1:10, seed = 1))
   expect_snapshot(error = TRUE, alpha_grid(X))
@@ -61,9 +61,10 @@ test_that("warnings", {
 })
 
 test_that("every condition has a class of the package, the particular one first", {
-  cnd <- rlang::catch_cnd(solve_ridge_cv(diag(3), diag(2)))
+  cnd <- rlang::catch_cnd(solve_ridge_cv(diag(30), diag(29)))
   expect_identical(class(cnd)[1:2], c("voxridge_error_shape", "voxridge_error"))
-  cnd <- rlang::catch_cnd(solve_ridge_cv(diag(30), diag(30), alphas = c(1, 2), score_func = "neg_mse"))
+  problem <- random_problem(30, 4, 20, seed = 1)
+  cnd <- rlang::catch_cnd(solve_ridge_cv(problem$X, problem$Y, alphas = c(1e-9, 1e-8)))
   expect_identical(class(cnd)[1:2], c("voxridge_warning_alpha_at_edge", "voxridge_warning"))
 })
 

@@ -26,7 +26,7 @@ test_that("the report counts up to its total, never down", {
   control <- list(n_threads = 2L, memory_bytes = 1e8, progress = report)
   options <- list(fit_intercept = FALSE, local_alpha = TRUE, conservative = FALSE, score = "r2", n_targets_batch = 0L,
                   n_targets_batch_refit = 0L, n_alphas_batch = 0L, coefs = "primal", cv_scores = "all", single = FALSE,
-                  skip = integer())
+                  skip = integer(), names = list(features = NULL, samples = NULL, targets = NULL, folds = NULL))
   core_ridge_cv(problem$X, problem$Y, NULL, core_folds(folds), c(1, 10), options, control, NULL)
   skip_if(is.null(seen), "the job was too short to report")
   expect_true(all(diff(seen[, 1L]) >= 0))

@@ -36,10 +36,10 @@ test_that("a vector y gives a vector of coefficients", {
 
 test_that("wrong input is refused with its name", {
   problem <- random_problem(20, 4, 2, seed = 3)
-  expect_refused(ridge_cv(problem$X, problem$Y[-1L, ]), "Y", c("20", "19"))
+  expect_refused(ridge_cv(problem$X, problem$Y[-1L, ]), "y", c("20", "19"))
   expect_refused(ridge_cv(problem$X, problem$Y, alphas = -1), "alphas", "-1")
   expect_refused(ridge_cv(problem$X, problem$Y, cv = 21), "cv", c("20", "21"))
   expect_refused(ridge_cv(problem$X, problem$Y, device = "tpu"), "device")
   problem$Y[2L, 1L] <- NA
-  expect_refused(ridge_cv(problem$X, problem$Y), "Y")
+  expect_refused(ridge_cv(problem$X, problem$Y), "y")
 })

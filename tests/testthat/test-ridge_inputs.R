@@ -17,7 +17,10 @@ test_that("a double matrix is used in place", {
 test_that("a scoring function gets matrices and must answer one number per column", {
   score <- as_score(function(y_true, y_pred) colSums(y_true * y_pred))
   expect_identical(score$fun(diag(2), diag(2)), c(1, 1))
-  expect_error(as_score(function(y_true, y_pred) 1)$fun(diag(2), diag(2)), "\\b2\\b", class = "voxridge_error_score")
+  of_vectors <- as_score(function(y_true, y_pred) sum(y_true * y_pred))
+  expect_identical(of_vectors$fun(diag(2), matrix(1:4, 2)), c(1, 4))
+  three <- as_score(function(y_true, y_pred) 1:3)
+  expect_error(three$fun(diag(2), diag(2)), "\\b2\\b.*3", class = "voxridge_error_score")
   expect_error(as_score(function(y_true, y_pred) c(1, NA))$fun(diag(2), diag(2)), class = "voxridge_error_score")
   expect_refused(as_score(3), "score_func")
 })

@@ -5,12 +5,12 @@ test_that("shapes are as asked and runs are contiguous blocks", {
   expect_identical(data$runs, rep(1:4, c(13, 13, 12, 12)))
   expect_true(all(is.finite(data$X)) && all(is.finite(data$Y)))
   expect_identical(dim(data$truth$coefs), c(12L, 7L))
-  expect_null(data$Xs)
+  expect_null(data[["Xs"]])
 })
 
 test_that("several bands come as a named list that shares the features", {
   data <- simulate_encoding(n = 50, p = 13, t = 7, n_bands = 3, seed = 1)
-  expect_null(data$X)
+  expect_null(data[["X"]])
   expect_named(data$Xs, c("band1", "band2", "band3"))
   expect_identical(sum(vapply(data$Xs, ncol, 0L)), 13L)
   expect_equal(colSums(data$truth$band_share), rep(1, 7))
@@ -21,7 +21,7 @@ test_that("the seed fixes the data and leaves R's generator alone", {
   before <- .Random.seed
   a <- simulate_encoding(n = 30, p = 6, t = 4, seed = 7)
   expect_identical(.Random.seed, before)
-  withr::with_seed(1, kind = "Wichmann-Hill", b <- simulate_encoding(n = 30, p = 6, t = 4, seed = 7))
+  b <- withr::with_seed(1, simulate_encoding(n = 30, p = 6, t = 4, seed = 7), .rng_kind = "Wichmann-Hill")
   expect_identical(a, b)
   expect_false(identical(a$Y, simulate_encoding(n = 30, p = 6, t = 4, seed = 8)$Y))
 })

@@ -377,6 +377,9 @@ test_that("a function of (y_true, y_pred) chooses as the score it computes", {
   expect_identical(got$best_alphas, want$best_alphas)
   expect_close(got$cv_scores, unname(want$cv_scores))
   expect_close(got$coefs, unname(want$coefs))
+  of_vectors <- function(y_true, y_pred) -mean((y_true - y_pred)^2)
+  expect_close(solve_quietly(problem$X, problem$Y, alphas = ALPHAS, score_func = of_vectors,
+                             fit_intercept = TRUE)$cv_scores, want$cv_scores)
 })
 
 test_that("a scoring function with a wrong answer, or an error of its own, is told", {
