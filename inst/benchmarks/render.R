@@ -5,6 +5,8 @@ table_line <- function(cells) paste0("| ", paste(cells, collapse = " | "), " |")
 number_cell <- function(x, digits = 3) ifelse(is.na(x), "-", formatC(x, digits = digits, format = "fg", flag = "#"))
 number_cell_plain <- function(x, digits) sub("\\.$", "", number_cell(x, digits))
 
+whole_cell <- function(x) ifelse(is.na(x), "-", sprintf("%.0f", x))
+
 agreement_cell <- function(alphas_equal, coef_difference) {
   ifelse(is.na(alphas_equal) & is.na(coef_difference), "-", paste0(
     ifelse(is.na(alphas_equal), "", sprintf("%.1f %% same alpha", 100 * alphas_equal)),
@@ -20,7 +22,7 @@ results_table <- function(rows) {
     rows$what, sprintf("n=%d p=%d t=%d", rows$n, rows$p, rows$t), rows$spectrum, rows$precision,
     number_cell_plain(rows$ours_s, 3), gsub("|", "\\|", rows$peer, fixed = TRUE), number_cell_plain(rows$peer_s, 3),
     number_cell_plain(rows$ratio, 2), number_cell_plain(rows$wanted, 2),
-    number_cell_plain(round(rows$ours_peak_mb), 6), number_cell_plain(round(rows$peer_peak_mb), 6),
+    whole_cell(rows$ours_peak_mb), whole_cell(rows$peer_peak_mb),
     agreement_cell(rows$alphas_equal, rows$coef_difference)
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))

@@ -57,7 +57,9 @@ if (settings$list) {
 settings$work_dir <- tempfile("voxridge-benchmark-")
 dir.create(settings$work_dir)
 # Small sizes only show that everything works: they never mix with results worth keeping.
-if (settings$out == "") settings$out <- if (settings$size == "full") file.path(here, "results") else tempfile("quick-results-", dirname(tempdir()))
+if (settings$out == "") {
+  settings$out <- if (settings$size == "full") file.path(here, "results") else tempfile("quick-results-", dirname(tempdir()))
+}
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
 csv <- file.path(settings$out, paste0(host_id(), ".csv"))
 
@@ -74,7 +76,8 @@ for (case in cases[order(order_key)]) {
 unlink(settings$work_dir, recursive = TRUE)
 
 rows <- utils::read.csv(csv)
-record <- environment_record(settings$threads, setdiff(unique(rows$peer_version), c("", NA)))
+versions <- unique(unlist(strsplit(rows$peer_version[!is.na(rows$peer_version)], ", ", fixed = TRUE)))
+record <- environment_record(settings$threads, grep("^(voxridge|BLAS) ", versions, value = TRUE, invert = TRUE))
 write_fields(record, sub("\\.csv$", ".txt", csv))
 render_results(settings$out)
 cat("results:", csv, "\n")

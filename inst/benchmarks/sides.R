@@ -29,7 +29,8 @@ run_worker <- function(side, job, dir, threads, limit_s, here) {
   write_fields(job, job_file)
   environment <- c(
     if (side == "python") c("-u", "OPENBLAS_CORETYPE", "-u", "OPENBLAS_L2_SIZE"),
-    sprintf("%s=%d", c("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VOXRIDGE_NUM_THREADS"), threads)
+    sprintf("%s=%d", c("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VOXRIDGE_NUM_THREADS"), threads),
+    "PYTHONDONTWRITEBYTECODE=1"
   )
   program <- if (side == "python") {
     c(peers_python(), file.path(here, "worker.py"))

@@ -1,6 +1,6 @@
 """One side of a comparison, in Python: worker.py JOB.
 
-Reads X, Y and alphas, fits once to warm up and then `repeats` times. With `tune: yes` it tries every setting of the engine
+Reads X, Y and alphas, warms up, then fits `repeats` times. With `tune: yes` it tries every setting of the engine
 instead and reports the fastest, so that the timed processes use a peer at its best.
 """
 import gc
@@ -71,7 +71,12 @@ def measure(engine, job):
     gc.collect()
     forget_peak()
     before = memory_mb("VmRSS")
-    fit()
+    # the same warm-up as worker.R: one fit, and up to four more within a second
+    warm_start = time.perf_counter()
+    for _ in range(5):
+        fit()
+        if time.perf_counter() - warm_start > 1:
+            break
     seconds, result = [], None
     for _ in range(int(job["repeats"])):
         result = None

@@ -11,6 +11,10 @@
 #include "gram.h"
 #include "threads.h"
 
+extern "C" {
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* lwork, int* info);
+}
+
 namespace voxridge {
 
 namespace {
@@ -37,6 +41,19 @@ arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t c
   arma::vec values(singular.n_elem);
   for (arma::uword i = 0; i < singular.n_elem; ++i) values[i] = singular[i] > cutoff ? singular[i] * singular[i] : 0;
   return values;
+}
+
+// R of rows = Q R.
+arma::mat upper_triangle(arma::mat rows) {
+  const int m = static_cast<int>(rows.n_rows), n = static_cast<int>(rows.n_cols), query = -1;
+  std::vector<double> tau(std::max(1, std::min(m, n)));
+  double work_size = 0;
+  int info = 0;
+  dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), &work_size, &query, &info);
+  const int lwork = static_cast<int>(work_size);
+  std::vector<double> work(std::max(1, lwork));
+  dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), work.data(), &lwork, &info);
+  return arma::trimatu(rows.head_rows(std::min(m, n)));
 }
 
 struct ThinSvd {
@@ -67,20 +84,20 @@ Factors::Factors(const Features& features, const Folds& folds, double smallest_a
   }
   gram_ = form_ == Form::primal ? feature_gram(features, control) : sample_gram(features, control);
   top_ = largest_eigenvalue(gram_);
-  route_ = smallest_alpha < kSvdBelow * top_ ? Route::svd : Route::eigen;
+  route_ = serves_by_eigen(smallest_alpha) ? Route::eigen : Route::svd;
   if (route_ == Route::eigen) return;
   gram_.reset();
   if (form_ == Form::dual && features.cols() > features.rows()) {
     std::vector<double> scratch;
-    arma::mat q, upper;
-    arma::qr_econ(q, upper, copy_of(features.block(0, features.rows(), 0, features.cols(), scratch)).t());
-    triangle_ = upper.t();
+    const arma::mat rows = copy_of(features.block(0, features.rows(), 0, features.cols(), scratch));
+    triangle_ = upper_triangle(rows.t()).t();
   }
 }
 
-bool Factors::serves(double smallest_alpha) const {
-  return route_ == Route::svd || smallest_alpha >= kSvdBelow * top_;
-}
+bool Factors::serves(double smallest_alpha) const { return route_ == Route::svd || serves_by_eigen(smallest_alpha); }
+
+// Not for alpha = 0, which needs a rank cut-off.
+bool Factors::serves_by_eigen(double alpha) const { return alpha > kSvdBelow * top_ || (alpha > 0 && top_ == 0); }
 
 double Factors::bytes_of_folds() const {
   double sum = 0;
@@ -94,19 +111,30 @@ double Factors::bytes_of_folds() const {
 Factor Factors::make_full(const Control& control) const {
   control.check_stop();
   if (route_ == Route::eigen) {
-    if (form_ == Form::primal || !features_.centered()) return eigen_factor(gram_, control);
-    arma::mat lifted = gram_;
-    const double constant_value = lift_constant(lifted);
-    Factor out = eigen_factor(std::move(lifted), control);
+    arma::mat gram = gram_;
+    const bool lift = form_ == Form::dual && features_.centered();
+    const double constant_value = lift ? lift_constant(gram) : -1;
+    Factor out = eigen_factor(std::move(gram), control);
     out.constant_value = constant_value;
+    out.spans_samples = form_ == Form::dual;
     return out;
   }
   std::vector<double> scratch;
-  const ThinSvd svd = thin_svd(
-      triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_);
+  const arma::mat rows =
+      triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_;
+  const ThinSvd svd = thin_svd(form_ == Form::primal ? upper_triangle(rows) : rows);
   Factor out;
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols());
+  if (form_ == Form::dual && out.vectors.n_cols == out.vectors.n_rows) {
+    const arma::uvec determined = arma::find(out.values > 0);
+    const arma::uword missing = out.values.n_elem - determined.n_elem;
+    out.spans_samples = missing == (features_.centered() ? 1 : 0);
+    if (out.spans_samples) {  // the one that is missing is the constant vector
+      out.vectors = out.vectors.cols(determined);
+      out.values = out.values(determined);
+    }
+  }
   return out;
 }
 
@@ -151,7 +179,9 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
     train = copy_of(features_.gather(fold.train, 0, features_.cols(), out.train_mean.data(), scratch));
     test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
   }
-  const ThinSvd svd = thin_svd(train);
+  // Right vectors and values are those of the triangle; left vectors are not needed in primal form.
+  const bool tall = form_ == Form::primal && train.n_rows > train.n_cols;
+  const ThinSvd svd = thin_svd(tall ? upper_triangle(train) : train);
   out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols);
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.left = test * svd.right;

@@ -35,7 +35,8 @@ inline double inverse(double lambda, double alpha) {
 struct Factor {
   arma::mat vectors;  // m x r (dual) or p x r (primal)
   arma::vec values;   // r, >= 0
-  double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where there is none
+  double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where it is not among them
+  bool spans_samples = false;  // dual: the vectors span all that targets can be (without their mean, if that is removed)
 };
 
 struct FoldFactor : Factor {
@@ -83,6 +84,7 @@ class Factors {
   Range eigenvalue_range() const;
 
  private:
+  bool serves_by_eigen(double alpha) const;
   Factor make_full(const Control& control) const;
   FoldFactor make_fold(int64_t f, const Control& control) const;
   FoldFactor make_fold_svd(const Fold& fold, const Control& control) const;

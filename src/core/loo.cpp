@@ -41,31 +41,25 @@ ClosedFormSearch<T>::ClosedFormSearch(const TileSource<T>& source, std::shared_p
 }
 
 template <class T>
-bool ClosedFormSearch<T>::residual_form() const {
-  return source_.form() == Form::dual && factor_->vectors.n_rows == factor_->vectors.n_cols &&
-         (factor_->constant_value >= 0 || !source_.features().centered());
-}
-
-template <class T>
 void ClosedFormSearch<T>::prepare_loo() {
   const arma::mat& left = left_.is_empty() ? factor_->vectors : left_;
   const double n = static_cast<double>(left.n_rows), eps = std::numeric_limits<double>::epsilon();
-  const bool centered = source_.features().centered(), dual = source_.form() == Form::dual;
+  const bool dual = source_.form() == Form::dual;
   arma::mat weights(left.n_cols, alphas_.size());
   for (size_t a = 0; a < alphas_.size(); ++a) {
     for (arma::uword i = 0; i < left.n_cols; ++i) {
       const double lambda = factor_->values[i], g = inverse(lambda, alphas_[a]);
-      weights(i, a) = dual && !residual_form() ? lambda * g : g;
+      weights(i, a) = dual && !factor_->spans_samples ? lambda * g : g;
     }
   }
   divisors_ = arma::square(left) * weights;
   for (size_t a = 0; a < alphas_.size(); ++a) {
     arma::vec column = divisors_.col(a);
-    if (residual_form()) {
-      if (centered) column -= inverse(factor_->constant_value, alphas_[a]) / n;
+    if (factor_->spans_samples) {
+      if (factor_->constant_value >= 0) column -= inverse(factor_->constant_value, alphas_[a]) / n;
       if (alphas_[a] == 0 && column.min() <= 0) undefined(alphas_[a]);
     } else {
-      column = (centered ? 1 - 1 / n : 1.0) - column;
+      column = (source_.features().centered() ? 1 - 1 / n : 1.0) - column;
       if (column.min() <= 10 * n * eps) undefined(alphas_[a]);
     }
     divisors_.col(a) = 1 / column;
@@ -96,7 +90,7 @@ void ClosedFormSearch<T>::prepare_gcv() {
 template <class T>
 MatrixSpan<T> ClosedFormSearch<T>::residuals(Tile<T>& tile, MatrixView<T> rotated, size_t a) const {
   Device<T>& device = source_.device();
-  const bool residual = residual_form();
+  const bool residual = factor_->spans_samples;
   std::vector<double> values(factor_->values.begin(), factor_->values.end());
   const MatrixSpan<T> shrunk = device.reserve(tile.gathered_memory, rotated.rows, tile.cols);
   device.shrink(rotated, values, std::vector<double>(tile.cols, alphas_[a]), shrunk);
@@ -145,7 +139,7 @@ arma::mat ClosedFormSearch<T>::gcv_scores(Tile<T>& tile, MatrixView<T> rotated, 
   }
   arma::rowvec outside = arma::rowvec(whole.null_error) - arma::sum(energy, 0);
   outside.clamp(0, std::numeric_limits<double>::infinity());
-  if (residual_form()) outside.zeros();
+  if (factor_->spans_samples) outside.zeros();
   arma::mat errors = shares_ * energy;
   errors.each_row() += outside;
   const double n = static_cast<double>(whole.rows);

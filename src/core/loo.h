@@ -31,7 +31,6 @@ class ClosedFormSearch {
 
  private:
   MatrixView<T> rotate(Tile<T>& tile) const;
-  bool residual_form() const;  // the factor spans all samples: work with G
   void prepare_loo();
   void prepare_gcv();
   MatrixSpan<T> residuals(Tile<T>& tile, MatrixView<T> rotated, size_t a) const;

@@ -29,8 +29,9 @@ bool same_bits(const arma::mat& a, const arma::mat& b);
 // ---- folds -----------------------------------------------------------------------------------
 
 std::vector<Fold> contiguous_folds(int64_t n, int64_t k);
-std::vector<Fold> scattered_folds(int64_t n, int64_t k);             // row i is held out in fold i mod k
-std::vector<Fold> bootstrap_folds(int64_t n, int64_t k, uint64_t seed);  // training rows repeat; some rows are never held out
+std::vector<Fold> scattered_folds(int64_t n, int64_t k);  // row i is held out in fold i mod k
+std::vector<Fold> bootstrap_folds(int64_t n, int64_t k,
+                                  uint64_t seed);  // training rows repeat; some rows are never held out
 
 // ---- long double -----------------------------------------------------------------------------
 
@@ -56,7 +57,8 @@ struct LongSvd {
 };
 LongSvd jacobi_svd(const LongMat& x);  // one-sided Jacobi: small singular values to high relative accuracy
 
-// Coefficients without an intercept: normal equations of the smaller side by Cholesky; alpha 0 through the singular values.
+// Coefficients without an intercept: normal equations of the smaller side by Cholesky; alpha 0 through the singular
+// values.
 LongMat plain_ridge(const LongMat& x, const LongMat& y, double alpha);
 LongMat svd_ridge(const LongSvd& svd, const LongMat& y, double alpha);
 
@@ -123,8 +125,8 @@ template <class T>
 Predicted run_predict(const Problem& problem, const std::vector<double>& alphas, Score score,
                       const Control& control = {});
 
-// Does the search agree with the plain loop? Scores to `tolerance`, choices exactly, coefficients to `tolerance`
-// relative to the largest of them.
+// Does the search agree with the plain loop? Scores to `tolerance` relative to 1 + |score|, coefficients relative to 1
+// + the largest of them; choices exactly, but for penalties whose exact scores differ by less than 1e-13.
 void expect_plain(const Problem& problem, const CvResult& result, const RidgeCvOptions& options, double tolerance);
 
 }  // namespace voxridge_test

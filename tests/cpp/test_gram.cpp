@@ -47,8 +47,8 @@ Errors errors(const arma::mat& x, const std::vector<Fold>& given, bool partition
     const double scale = arma::abs(exact.columns).max(), dual_scale = arma::abs(exact.rows).max();
     out.primal = std::max(out.primal, largest_difference(primal.train, exact.columns) / scale);
     out.dual = std::max(out.dual, largest_difference(dual.train, exact.rows) / dual_scale);
-    out.dual_test = std::max(out.dual_test, largest_difference(dual.test, exact.test) /
-                                                std::max(dual_scale, arma::abs(exact.test).max()));
+    out.dual_test = std::max(
+        out.dual_test, largest_difference(dual.test, exact.test) / std::max(dual_scale, arma::abs(exact.test).max()));
     out.direct += primal.direct;
     EXPECT_TRUE(primal.train.is_symmetric());
   }

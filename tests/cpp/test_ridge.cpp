@@ -21,8 +21,8 @@ struct Shape {
 }  // namespace
 
 TEST(RidgeCv, ShapesAndIntercepts) {
-  for (const Shape s : {Shape{20, 35, 4}, Shape{35, 9, 4}, Shape{20, 20, 3}, Shape{16, 12, 1}, Shape{24, 1, 2},
-                        Shape{24, 18, 3}}) {
+  for (const Shape s :
+       {Shape{20, 35, 4}, Shape{35, 9, 4}, Shape{20, 20, 3}, Shape{16, 12, 1}, Shape{24, 1, 2}, Shape{24, 18, 3}}) {
     for (const bool intercept : {false, true}) {
       Problem problem = make_problem(s.n, s.p, s.t, s.n + s.p);
       problem.intercept = intercept;
@@ -118,7 +118,8 @@ TEST(RidgeCv, ManyPenaltiesAreInterpolated) {
       options.score = score;
       const CvResult result = run_cv<double>(problem, options);
       EXPECT_LT(result.n_nodes, 60);
-      // 1e-10 of the null error, which is at most a few times the variance; a correlation loses what 1 / |p|^2 amplifies.
+      // 1e-10 of the null error, which is at most a few times the variance; a correlation loses what 1 / |p|^2
+      // amplifies.
       expect_plain(problem, result, options, 2e-9);
     }
   }
@@ -146,8 +147,8 @@ TEST(RidgeCv, DuplicateAndUnsortedPenalties) {
   expect_plain(problem, run_cv<double>(problem, {}), {}, kExact);
 }
 
-// A constant target scores 0 everywhere and takes the largest penalty; one that is constant over the held-out rows of one
-// fold alone is listed too.
+// A constant target scores 0 everywhere and takes the largest penalty; one that is constant over the held-out rows of
+// one fold alone is listed too.
 TEST(RidgeCv, ConstantTargets) {
   for (const int64_t p : {6, 30}) {
     for (const bool intercept : {false, true}) {
@@ -190,7 +191,8 @@ TEST(RidgeCv, SkippedTargets) {
       EXPECT_EQ(without.index, (std::vector<int>{result.index[1], result.index[2], result.index[4]}));
       EXPECT_LE(largest_difference(result.coefs.cols(arma::uvec{1, 2, 4}), without.coefs), 1e-13);
       EXPECT_TRUE(result.coefs.cols(arma::uvec{0, 3}).eval().is_finite() == false);
-      EXPECT_TRUE(std::isnan(result.means(2, 0)) && std::isnan(result.scores(1, 2, 3)) && std::isnan(result.intercept[3]));
+      EXPECT_TRUE(std::isnan(result.means(2, 0)) && std::isnan(result.scores(1, 2, 3)) &&
+                  std::isnan(result.intercept[3]));
     }
   }
 }

@@ -15,15 +15,15 @@ Problem perfect_problem(int64_t n, int64_t p, int64_t t, uint64_t seed) {
   return problem;
 }
 
-// Neighbouring penalties may tie to rounding: a choice counts as right where the exact mean score of the chosen penalty is
-// below the best by at most what double precision resolves near `resolution`.
+// Neighbouring penalties may tie to rounding: a choice counts as right where the exact mean score of the chosen penalty
+// is below the best by at most what double precision resolves near `resolution`.
 void expect_good_choice(const Problem& problem, const CvResult& result, Score score, double resolution) {
   const arma::mat exact = plain_means(plain_scores(problem, score));
   for (arma::uword j = 0; j < exact.n_cols; ++j) {
     const double best = exact.col(j).max(), worst = exact.col(j).min();
     ASSERT_GE(result.index[j], 0);
-    EXPECT_LE(best - exact(result.index[j], j), resolution) << "target " << j << " chose " << result.index[j] << " of scores "
-                                                           << worst << " .. 1 - " << 1 - best;
+    EXPECT_LE(best - exact(result.index[j], j), resolution)
+        << "target " << j << " chose " << result.index[j] << " of scores " << worst << " .. 1 - " << 1 - best;
   }
 }
 
@@ -71,7 +71,8 @@ TEST(RidgeCvPerfect, AmongOrdinaryTargets) {
 TEST(RidgeCvPerfect, CoefficientsAfterASecondSearch) {
   for (const int64_t p : {6, 60}) {
     Problem problem = perfect_problem(45, p, 4, 5);
-    if (p > 45) problem.y = problem.x.cols(0, 2) * normal_matrix(3, 4, 6);  // zero noise; still not perfect when held out
+    if (p > 45)
+      problem.y = problem.x.cols(0, 2) * normal_matrix(3, 4, 6);  // zero noise; still not perfect when held out
     const CvResult roomy = run_cv<double>(problem, {});
     int tried = 0;
     for (double memory = 1e7; memory > 1e4; memory *= 0.8) {

@@ -12,7 +12,8 @@ constexpr double kExact = 1e-11;  // as in test_ridge.cpp
 
 void expect_predictions(const Problem& problem, const Predicted& got, const std::vector<double>& alphas, Score score,
                         double tolerance) {
-  arma::mat expected(problem.x.n_rows, problem.y.n_cols, arma::fill::value(-12345));  // rows in no fold stay as they were
+  arma::mat expected(problem.x.n_rows, problem.y.n_cols,
+                     arma::fill::value(-12345));  // rows in no fold stay as they were
   arma::mat scores(problem.folds.size(), problem.y.n_cols);
   for (arma::uword j = 0; j < problem.y.n_cols; ++j) {
     const double alpha = alphas[alphas.size() == 1 ? 0 : j];

@@ -46,7 +46,9 @@ TEST(Score, InterpolatedScores) {
   const arma::mat y = normal_matrix(5, 2, 1);
   const HeldOutSums held = sums_of(y);
   arma::mat errors(nodes.nodes.size(), 2);
-  const auto error_at = [&](double alpha) { return held.null_error[0] * (1 - 1.2 / (3 + alpha) + 0.5 / ((3 + alpha) * (90 + alpha))); };
+  const auto error_at = [&](double alpha) {
+    return held.null_error[0] * (1 - 1.2 / (3 + alpha) + 0.5 / ((3 + alpha) * (90 + alpha)));
+  };
   for (size_t r = 0; r < nodes.nodes.size(); ++r) {
     errors(r, 0) = error_at(alphas[nodes.nodes[r]]);
     errors(r, 1) = held.null_error[1];

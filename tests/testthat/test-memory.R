@@ -45,11 +45,11 @@ peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, leng
 test_that("without coefficients and scores memory does not grow with the targets", {
   skip_without_proc()
   peak <- peak_mb("
-Y <- matrix(rnorm(300 * 400), 300)[, rep(1:400, 200)]
+Y <- matrix(rnorm(300 * 400), 300)[, rep(1:400, 100)]
 options(voxridge.memory_gb = 0.05)
 peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, length.out = 20), return_coefs = 'none',
                                                return_cv_scores = 'none', progress = FALSE)))")
-  # t = 80,000: alphas, positions and flags of every target take 20 bytes each
+  # t = 40,000: alphas, positions and flags of every target take 20 bytes each
   expect_lt(peak, 50 + 30)
 })
 
