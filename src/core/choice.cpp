@@ -16,7 +16,9 @@ void FoldMeans::add(const arma::mat& scores) {
   if (with_spread_) squares_ += step % (scores - mean_);
 }
 
-double FoldMeans::spread(int64_t alpha, int64_t target) const { return std::sqrt(squares_(alpha, target) / count_); }
+double FoldMeans::spread(int64_t alpha, int64_t target) const {
+  return squares_.is_empty() ? 0 : std::sqrt(squares_(alpha, target) / count_);
+}
 
 int64_t best_alpha(const double* scores, const std::vector<double>& alphas) {
   int64_t best = -1;

@@ -14,7 +14,7 @@ class FoldMeans {
   explicit FoldMeans(bool with_spread = false) : with_spread_(with_spread) {}
   void add(const arma::mat& scores);
   const arma::mat& mean() const { return mean_; }
-  // Population standard deviation over folds.
+  // Population standard deviation over folds; 0 where it was not asked for.
   double spread(int64_t alpha, int64_t target) const;
 
  private:

@@ -14,6 +14,13 @@ struct Progress {
   std::atomic<int64_t> total{0};
 };
 
+// How many times `item` fits into `bytes`: at least `least`, at most `most`, for any numbers.
+inline int64_t fitting(double bytes, double item, int64_t least, int64_t most) {
+  const double count = item > 0 ? bytes / item : static_cast<double>(most);
+  if (!(count > static_cast<double>(least))) return least;
+  return count < static_cast<double>(most) ? static_cast<int64_t>(count) : most;
+}
+
 struct Control {
   const std::atomic<bool>* stop = nullptr;  // set by another thread to end the work early
   Progress* progress = nullptr;

@@ -43,17 +43,17 @@ arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t c
   return values;
 }
 
-// R of rows = Q R.
+// R of rows = Q R, at least as many rows as columns.
 arma::mat upper_triangle(arma::mat rows) {
   const int m = static_cast<int>(rows.n_rows), n = static_cast<int>(rows.n_cols), query = -1;
-  std::vector<double> tau(std::max(1, std::min(m, n)));
+  std::vector<double> tau(std::max(1, n));
   double work_size = 0;
   int info = 0;
   dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), &work_size, &query, &info);
   const int lwork = static_cast<int>(work_size);
   std::vector<double> work(std::max(1, lwork));
   dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), work.data(), &lwork, &info);
-  return arma::trimatu(rows.head_rows(std::min(m, n)));
+  return arma::trimatu(rows.head_rows(n));
 }
 
 struct ThinSvd {
@@ -122,8 +122,9 @@ Factor Factors::make_full(const Control& control) const {
   std::vector<double> scratch;
   const arma::mat rows =
       triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_;
-  const ThinSvd svd = thin_svd(form_ == Form::primal ? upper_triangle(rows) : rows);
+  const ThinSvd svd = thin_svd(rows);
   Factor out;
+  if (form_ == Form::primal) out.samples = svd.left.each_row() % svd.singular.t();
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols());
   if (form_ == Form::dual && out.vectors.n_cols == out.vectors.n_rows) {
@@ -179,14 +180,15 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
     train = copy_of(features_.gather(fold.train, 0, features_.cols(), out.train_mean.data(), scratch));
     test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
   }
-  // Right vectors and values are those of the triangle; left vectors are not needed in primal form.
-  const bool tall = form_ == Form::primal && train.n_rows > train.n_cols;
-  const ThinSvd svd = thin_svd(tall ? upper_triangle(train) : train);
+  const ThinSvd svd = thin_svd(train);
   out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols);
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.left = test * svd.right;
-  if (form_ == Form::dual) out.left.each_row() %= svd.singular.t();
-  out.direct = !folds_.partition;
+  if (form_ == Form::dual) {
+    out.left.each_row() %= svd.singular.t();
+  } else {
+    out.samples = svd.left.each_row() % svd.singular.t();
+  }
   return out;
 }
 
@@ -259,13 +261,19 @@ arma::mat Factors::leave_out_operator(const arma::mat& inverse_gram, int64_t f) 
 
 namespace {
 
-void widen(Factors::Range& range, const Factor& factor) {
+// Takes in the eigenvalues of a factor; returns how many directions are null.
+int64_t widen(Factors::Range& range, const Factor& factor) {
   const double top = factor.values.is_empty() ? 0 : factor.values.max();
+  int64_t null = 0;
   for (const double value : factor.values) {
-    if (value <= 1e-13 * top) continue;  // a null direction: X has nothing there
+    if (value <= 1e-13 * top) {
+      ++null;
+      continue;
+    }
     range.smallest = std::min(range.smallest, value);
     range.largest = std::max(range.largest, value);
   }
+  return null;
 }
 
 }  // namespace
@@ -275,7 +283,8 @@ Factors::Range Factors::eigenvalue_range() const {
   Range range{std::numeric_limits<double>::infinity(), 0};
   if (folds_from_full()) {
     if (kept_full_ == nullptr) return any;
-    widen(range, *kept_full_);
+    // Eigenvalues of principal blocks interlace those of the whole. Where it has null directions they may be anything.
+    if (widen(range, *kept_full_) > 0) range.smallest = 0;
     return range;
   }
   for (const auto& fold : kept_) {

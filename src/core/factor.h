@@ -23,8 +23,10 @@ namespace voxridge {
 enum class Form { primal, dual };
 enum class Route { eigen, svd };
 
-constexpr double kSvdBelow = 1e-7;      // measured: errors stay under 1e-9 down to here, and grow as 1 / alpha below
-constexpr int64_t kLargestGram = 30000;  // LAPACK's 32-bit workspace of dsyevd overflows at 32,767
+// The Gram route's coefficients err by about 2 eps lambda_max / alpha: 5e-9 here.
+constexpr double kSvdBelow = 1e-7;
+// LAPACK's 32-bit workspace of dsyevd overflows at 32,767.
+constexpr int64_t kLargestGram = 30000;
 
 // 1 / (lambda + alpha), and 0 for a direction that neither data nor penalty determines.
 inline double inverse(double lambda, double alpha) {
@@ -36,6 +38,7 @@ struct Factor {
   arma::mat vectors;  // m x r (dual) or p x r (primal)
   arma::vec values;   // r, >= 0
   double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where it is not among them
+  arma::mat samples;           // primal, svd: X V (rows x r), which takes the place of V'X' in V'X'Y and keeps its digits
   bool spans_samples = false;  // dual: the vectors span all that targets can be (without their mean, if that is removed)
 };
 

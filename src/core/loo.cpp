@@ -25,6 +25,7 @@ ClosedFormSearch<T>::ClosedFormSearch(const TileSource<T>& source, std::shared_p
                                       const std::vector<double>& alphas)
     : source_(source), factor_(std::move(factor)), kind_(kind), score_(score), user_(user), alphas_(alphas) {
   vectors_ = source.device().resident(view_of(factor_->vectors), vectors_memory_);
+  if (!factor_->samples.is_empty()) samples_ = source.device().resident(view_of(factor_->samples), samples_memory_);
   if (kind == ClosedForm::gcv) {
     prepare_gcv();
     return;
@@ -163,7 +164,7 @@ template <class T>
 MatrixView<T> ClosedFormSearch<T>::rotate(Tile<T>& tile) const {
   Device<T>& device = source_.device();
   const MatrixSpan<T> rotated = device.reserve(tile.held_memory, vectors_.cols, tile.cols);
-  device.gemm(Trans::yes, Trans::no, T(1), vectors_, source_.whole_side(tile), T(0), rotated);
+  source_.rotate_whole(tile, vectors_, samples_, rotated);
   return rotated;
 }
 

@@ -47,8 +47,8 @@ class ClosedFormSearch {
   arma::mat divisors_;  // loo, n x alphas: 1 / (1 - H_ii), or 1 / G_ii
   arma::mat shares_;    // gcv, alphas x r: what is left of each direction, (alpha / (lambda + alpha))^2
   arma::vec freedom_;   // gcv, alphas: n - trace H
-  Buffer<T> vectors_memory_, left_memory_;
-  MatrixView<T> vectors_, left_view_;
+  Buffer<T> vectors_memory_, samples_memory_, left_memory_;
+  MatrixView<T> vectors_, samples_, left_view_;
 };
 
 }  // namespace voxridge

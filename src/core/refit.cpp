@@ -19,6 +19,7 @@ Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const Factor> facto
     : source_(source), factor_(std::move(factor)), out_(out),
       values_(factor_->values.begin(), factor_->values.end()),
       vectors_(source.device().resident(view_of(factor_->vectors), memory_)) {
+  if (!factor_->samples.is_empty()) samples_ = source.device().resident(view_of(factor_->samples), samples_memory_);
   const Features& features = source.features();
   if (out.kind != Coefs::dual || out.intercept == nullptr || !features.centered()) return;
   projected_means_.zeros(features.rows());
@@ -33,7 +34,7 @@ template <class T>
 MatrixSpan<T> Refit<T>::solve(Tile<T>& tile, const std::vector<double>& alphas) const {
   Device<T>& device = source_.device();
   const MatrixSpan<T> rotated = device.reserve(tile.held_memory, vectors_.cols, tile.cols);
-  device.gemm(Trans::yes, Trans::no, T(1), vectors_, source_.whole_side(tile), T(0), rotated);
+  source_.rotate_whole(tile, vectors_, samples_, rotated);
   device.shrink(rotated, values_, alphas, rotated);
   const MatrixSpan<T> weights = device.reserve(tile.side_memory, vectors_.rows, tile.cols);
   device.gemm(Trans::no, Trans::no, T(1), vectors_, rotated, T(0), weights);

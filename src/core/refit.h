@@ -36,8 +36,8 @@ class Refit {
   std::shared_ptr<const Factor> factor_;
   CoefOutputs out_;
   std::vector<double> values_;
-  Buffer<T> memory_;
-  MatrixView<T> vectors_;
+  Buffer<T> memory_, samples_memory_;
+  MatrixView<T> vectors_, samples_;
   arma::vec projected_means_;  // X x_mean: gives x_mean'B = (X x_mean)'A without B
 };
 

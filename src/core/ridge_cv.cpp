@@ -5,11 +5,11 @@
 // tiles, fold by fold and node by node, and running means wait in memory between passes.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <mutex>
-#include <numeric>
-#include <string>
 
-#include "choice.h"
+#include "cv_results.h"
+#include "passes.h"
 #include "ridge.h"
 #include "search.h"
 #include "threads.h"
@@ -35,7 +35,6 @@ struct TileScores {
   FoldMeans means;
   std::vector<arma::mat> sums;  // at the nodes, of each fold that is begun and not finished
   std::vector<int64_t> nodes_done;
-  std::vector<char> constant;
   bool nearly_perfect = false;
 };
 
@@ -46,30 +45,26 @@ class RidgeCv {
           const Control& control)
       : options_(options), out_(out), control_(control), device_(cpu_device<T>()),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {}
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control),
+        results_(targets, options, out) {}
 
   void run();
 
  private:
-  using Pass = std::vector<OperatorPlan>;
-
   bool wants_coefs() const { return out_.coefs.kind != Coefs::none; }
   int64_t n_alphas() const { return static_cast<int64_t>(options_.alphas.size()); }
+  std::vector<int64_t> all_tiles() const { return row_range(0, tile_count(source_.targets())); }
   int64_t n_nodes() const { return static_cast<int64_t>(nodes_.nodes.size()); }
 
   void search_folds();
   void search_closed_form();
-  void search_tiles(const std::vector<int64_t>& tiles, const std::vector<Pass>& passes, const Refit<T>* refit);
-  std::vector<Pass> plan_passes() const;
-  std::vector<FoldOperator<T>> operators_of(const Pass& pass) const;
+  void search_tiles(const std::vector<int64_t>& tiles, const Refit<T>* refit);
+  void search_in_passes(const std::vector<int64_t>& tiles, const std::vector<OperatorPass>& passes);
+  std::vector<FoldOperator<T>> operators_of(const OperatorPass& pass) const;
   void add_operator(const FoldOperator<T>& op, Tile<T>& tile, TileScores& scores);
   void finish_fold(int64_t fold, const Tile<T>& tile, const HeldOutSums& held, TileScores& scores);
   void finish_tile(Tile<T>& tile, const FoldMeans& means, const Refit<T>* refit);
-  void choose_shared();
-  void refit_all(const Refit<T>& refit);
-  std::vector<double> chosen_alphas(const Tile<T>& tile) const;
-  void write_fold_scores(const Tile<T>& tile, int64_t fold, int64_t n_folds, const arma::mat& scores);
-  void mark_constant(const Tile<T>& tile, const std::vector<char>& constant);
+  void refit_tiles(const std::vector<int64_t>& tiles, const Refit<T>& refit);
 
   const RidgeCvOptions& options_;
   RidgeCvOutputs& out_;
@@ -78,16 +73,13 @@ class RidgeCv {
   Factors& factors_;
   TileSource<T> source_;
   AlphaNodes nodes_;
-  std::vector<arma::vec> tile_totals_;  // shared alpha: sums of mean scores over a tile's targets
+  CvResults results_;
   std::vector<int64_t> redo_;           // tiles with nearly perfect predictions
   std::mutex redo_lock_;
 };
 
 template <class T>
 void RidgeCv<T>::run() {
-  const int64_t t = source_.targets().y.cols;
-  out_.constant.assign(t, 0);
-  tile_totals_.resize(tile_count(source_.targets()));
   out_.form = factors_.form();
   out_.route = factors_.route();
   if (options_.cv == CvKind::kfold) {
@@ -110,18 +102,15 @@ void RidgeCv<T>::search_folds() {
 
   std::unique_ptr<Refit<T>> refit;
   if (wants_coefs()) refit = std::make_unique<Refit<T>>(source_, factors_.full(control_), out_.coefs);
-  const std::vector<int64_t> tiles = row_range(0, tile_count(source_.targets()));
-  const std::vector<Pass> passes = plan_passes();
-  out_.passes = static_cast<int64_t>(passes.size());
-  const bool fused = options_.local_alpha && passes.size() == 1;
-  search_tiles(tiles, passes, fused ? refit.get() : nullptr);
+  const Refit<T>* refit_now = options_.local_alpha ? refit.get() : nullptr;
+  search_tiles(all_tiles(), refit_now);
   if (!redo_.empty()) {
     std::sort(redo_.begin(), redo_.end());
     nodes_ = all_nodes(options_.alphas);
-    search_tiles(redo_, plan_passes(), fused ? refit.get() : nullptr);
+    search_tiles(redo_, refit_now);
   }
-  if (!options_.local_alpha) choose_shared();
-  if (refit != nullptr && !fused) refit_all(*refit);
+  if (!options_.local_alpha) results_.choose_shared();
+  if (!options_.local_alpha && refit != nullptr) refit_tiles(all_tiles(), *refit);
 }
 
 template <class T>
@@ -133,103 +122,62 @@ void RidgeCv<T>::search_closed_form() {
   if (wants_coefs()) refit = std::make_unique<Refit<T>>(source_, factor, out_.coefs);
   out_.n_nodes = n_alphas();
   out_.passes = 1;
-  const std::vector<int64_t> tiles = row_range(0, tile_count(source_.targets()));
-  control_.expect(static_cast<int64_t>(tiles.size()));
-  for_each_tile<T>(source_, tiles, options_.targets_batch, [&](Tile<T>& tile) {
+  control_.expect(static_cast<int64_t>(all_tiles().size()));
+  for_each_tile<T>(source_, all_tiles(), options_.targets_batch, [&](Tile<T>& tile) {
     std::vector<char> constant;
     FoldMeans means;
     means.add(search.scores(tile, constant));
-    mark_constant(tile, constant);
-    write_fold_scores(tile, 0, 1, means.mean());
+    results_.add_fold({tile.first, tile.cols}, 0, 1, means.mean(), constant);
     finish_tile(tile, means, options_.local_alpha ? refit.get() : nullptr);
     control_.advance(1);
   });
   if (options_.local_alpha) return;
-  choose_shared();
-  if (refit != nullptr) refit_all(*refit);
+  results_.choose_shared();
+  if (refit != nullptr) refit_tiles(all_tiles(), *refit);
 }
 
 template <class T>
-std::vector<typename RidgeCv<T>::Pass> RidgeCv<T>::plan_passes() const {
-  std::vector<double> bytes;  // of one node, while it is made
-  for (const Fold& fold : source_.folds().folds) {
-    const double inner = factors_.form() == Form::primal ? static_cast<double>(factors_.inner())
-                                                         : static_cast<double>(fold.train.size());
-    bytes.push_back(8 * inner * static_cast<double>(fold.test.size() + 1));
-  }
-  const double room = kOperatorShare * control_.memory_bytes;
-  const int64_t batch = options_.alphas_batch > 0 ? options_.alphas_batch : n_nodes();
-  std::vector<Pass> passes(1);
-  double used = 0;
-  // Nodes first .. last - 1 of a fold, in operators of at most `batch` nodes.
-  const auto add = [&](int64_t f, int64_t first, int64_t last) {
-    for (; first < last; first += batch) passes.back().push_back({f, first, std::min(batch, last - first)});
-  };
-  const auto open_pass = [&](double wanted) {
-    if (used > 0 && used + wanted > room) {
-      passes.emplace_back();
-      used = 0;
-    }
-    used += wanted;
-  };
-  if (factors_.folds_from_full()) {  // a node's inverse serves all folds: passes by node
-    const double per_node = std::accumulate(bytes.begin(), bytes.end(), 0.0);
-    const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(room / per_node), 1, n_nodes());
-    for (int64_t first = 0; first < n_nodes(); first += most) {
-      const int64_t last = std::min(first + most, n_nodes());
-      open_pass(per_node * static_cast<double>(last - first));
-      for (int64_t f = 0; f < source_.folds().count(); ++f) add(f, first, last);
-    }
-    return passes;
-  }
-  for (int64_t f = 0; f < source_.folds().count(); ++f) {  // a fold's factor serves all nodes: passes by fold
-    const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(room / bytes[f]), 1, n_nodes());
-    for (int64_t first = 0; first < n_nodes(); first += most) {
-      const int64_t last = std::min(first + most, n_nodes());
-      open_pass(bytes[f] * static_cast<double>(last - first));
-      add(f, first, last);
-    }
-  }
-  return passes;
-}
-
-template <class T>
-std::vector<FoldOperator<T>> RidgeCv<T>::operators_of(const Pass& pass) const {
+std::vector<FoldOperator<T>> RidgeCv<T>::operators_of(const OperatorPass& pass) const {
   std::vector<double> node_alphas;
   for (const int64_t node : nodes_.nodes) node_alphas.push_back(options_.alphas[node]);
   return make_operators(*device_, factors_, pass, options_.score, node_alphas, control_);
 }
 
+// Scores and choices of some tiles, and their coefficients if `refit` is given.
 template <class T>
-void RidgeCv<T>::search_tiles(const std::vector<int64_t>& tiles, const std::vector<Pass>& passes,
-                              const Refit<T>* refit) {
-  const int64_t n_tiles = static_cast<int64_t>(tiles.size());
-  int64_t n_plans = 0;
-  for (const Pass& pass : passes) n_plans += static_cast<int64_t>(pass.size());
-  control_.expect(n_tiles * n_plans);
-  if (passes.size() == 1) {
-    const std::vector<FoldOperator<T>> operators = operators_of(passes[0]);
-    for_each_tile<T>(source_, tiles, options_.targets_batch, [&](Tile<T>& tile) {
-      TileScores scores(options_.conservative, source_.folds().count());
-      for (const FoldOperator<T>& op : operators) add_operator(op, tile, scores);
-      finish_tile(tile, scores.means, scores.nearly_perfect ? nullptr : refit);
-    });
+void RidgeCv<T>::search_tiles(const std::vector<int64_t>& tiles, const Refit<T>* refit) {
+  const std::vector<OperatorPass> passes = plan_passes(factors_, source_.folds(), n_nodes(), options_.alphas_batch,
+                                                       kOperatorShare * control_.memory_bytes);
+  out_.passes = std::max(out_.passes, static_cast<int64_t>(passes.size()));
+  for (const OperatorPass& pass : passes) control_.expect(static_cast<int64_t>(tiles.size() * pass.size()));
+  if (passes.size() > 1) {
+    search_in_passes(tiles, passes);
+    if (refit != nullptr) refit_tiles(tiles, *refit);
     return;
   }
-  // Several passes: as many tiles at a time as there is room for their running means.
-  const double waiting = 16.0 * static_cast<double>(n_alphas() + n_nodes() * source_.folds().count()) *
-                         static_cast<double>(kTileCols);
-  int64_t group = std::max<int64_t>(1, static_cast<int64_t>(kWaitingShare * control_.memory_bytes / waiting));
+  const std::vector<FoldOperator<T>> operators = operators_of(passes[0]);
+  for_each_tile<T>(source_, tiles, options_.targets_batch, [&](Tile<T>& tile) {
+    TileScores scores(options_.conservative, source_.folds().count());
+    for (const FoldOperator<T>& op : operators) add_operator(op, tile, scores);
+    finish_tile(tile, scores.means, scores.nearly_perfect ? nullptr : refit);
+  });
+}
+
+// As many tiles at a time as there is room for their running means.
+template <class T>
+void RidgeCv<T>::search_in_passes(const std::vector<int64_t>& tiles, const std::vector<OperatorPass>& passes) {
+  const int64_t n_tiles = static_cast<int64_t>(tiles.size()), n_folds = source_.folds().count();
+  const double waiting = 16.0 * static_cast<double>((n_alphas() + n_nodes() * n_folds) * kTileCols);
+  int64_t group = fitting(kWaitingShare * control_.memory_bytes, waiting, 1, n_tiles);
   if (options_.targets_batch > 0) group = std::min(group, (options_.targets_batch + kTileCols - 1) / kTileCols);
   for (int64_t first = 0; first < n_tiles; first += group) {
-    const int64_t last = std::min(first + group, n_tiles);
-    const std::vector<int64_t> some(tiles.begin() + first, tiles.begin() + last);
-    const int64_t n_tiles_all = tile_count(source_.targets());
-    std::vector<TileScores> scores(n_tiles_all, TileScores(options_.conservative, source_.folds().count()));
+    const std::vector<int64_t> some(tiles.begin() + first, tiles.begin() + std::min(first + group, n_tiles));
+    std::map<int64_t, TileScores> scores;
+    for (const int64_t tile : some) scores.emplace(tile, TileScores(options_.conservative, n_folds));
     for (size_t k = 0; k < passes.size(); ++k) {
       const std::vector<FoldOperator<T>> operators = operators_of(passes[k]);
       for_each_tile<T>(source_, some, 0, [&](Tile<T>& tile) {
-        TileScores& own = scores[tile.first / kTileCols];
+        TileScores& own = scores.at(tile.first / kTileCols);
         for (const FoldOperator<T>& op : operators) add_operator(op, tile, own);
         if (k + 1 == passes.size()) finish_tile(tile, own.means, nullptr);
       });
@@ -266,8 +214,7 @@ void RidgeCv<T>::finish_fold(int64_t fold, const Tile<T>& tile, const HeldOutSum
       if (!held.constant[j] && error < kNearlyPerfect * held.null_error[j]) scores.nearly_perfect = true;
     }
   }
-  mark_constant(tile, held.constant);
-  write_fold_scores(tile, fold, source_.folds().count(), all);
+  results_.add_fold({tile.first, tile.cols}, fold, source_.folds().count(), all, held.constant);
   scores.means.add(all);
   if (scores.nearly_perfect && fold + 1 == source_.folds().count()) {
     const std::lock_guard<std::mutex> guard(redo_lock_);
@@ -276,78 +223,17 @@ void RidgeCv<T>::finish_fold(int64_t fold, const Tile<T>& tile, const HeldOutSum
 }
 
 template <class T>
-void RidgeCv<T>::mark_constant(const Tile<T>& tile, const std::vector<char>& constant) {
-  for (int64_t j = 0; j < tile.cols; ++j) {
-    if (constant[j] && !skipped(source_.targets(), tile.first + j)) out_.constant[tile.first + j] = 1;
-  }
-}
-
-template <class T>
-void RidgeCv<T>::write_fold_scores(const Tile<T>& tile, int64_t fold, int64_t n_folds, const arma::mat& scores) {
-  if (out_.fold_scores == nullptr) return;
-  for (int64_t j = 0; j < tile.cols; ++j) {
-    double* to = out_.fold_scores + fold + (tile.first + j) * n_alphas() * n_folds;
-    const bool skip = skipped(source_.targets(), tile.first + j);
-    for (int64_t a = 0; a < n_alphas(); ++a) {
-      to[a * n_folds] = skip ? std::numeric_limits<double>::quiet_NaN() : scores(a, j);
-    }
-  }
-}
-
-template <class T>
 void RidgeCv<T>::finish_tile(Tile<T>& tile, const FoldMeans& means, const Refit<T>* refit) {
-  arma::vec& total = tile_totals_[tile.first / kTileCols];
-  total.zeros(n_alphas());
-  for (int64_t j = 0; j < tile.cols; ++j) {
-    const int64_t target = tile.first + j;
-    const bool skip = skipped(source_.targets(), target);
-    if (out_.mean_scores != nullptr) {
-      double* to = out_.mean_scores + target * n_alphas();
-      std::copy_n(means.mean().colptr(j), n_alphas(), to);
-      if (skip) std::fill_n(to, n_alphas(), std::numeric_limits<double>::quiet_NaN());
-    }
-    out_.alpha_index[target] = -1;
-    if (skip) continue;
-    total += means.mean().col(j);
-    const int64_t chosen = options_.conservative ? conservative_alpha(means, j, options_.alphas)
-                                                 : best_alpha(means.mean().colptr(j), options_.alphas);
-    if (chosen < 0) {
-      throw Error(ErrorCode::invalid_argument,
-                  "the score function gave no finite score for target " + std::to_string(target + 1));
-    }
-    out_.alpha_index[target] = static_cast<int>(chosen);
-  }
-  if (refit != nullptr) refit->run(tile, chosen_alphas(tile));
+  results_.choose({tile.first, tile.cols}, means);
+  if (refit != nullptr) refit->run(tile, results_.chosen_alphas({tile.first, tile.cols}));
 }
 
 template <class T>
-std::vector<double> RidgeCv<T>::chosen_alphas(const Tile<T>& tile) const {
-  std::vector<double> alphas(tile.cols, options_.alphas[0]);
-  for (int64_t j = 0; j < tile.cols; ++j) {
-    const int index = out_.alpha_index[tile.first + j];
-    if (index >= 0) alphas[j] = options_.alphas[index];
-  }
-  return alphas;
-}
-
-// One alpha for all targets: tiles are added in their order, so the sum does not depend on which thread was first.
-template <class T>
-void RidgeCv<T>::choose_shared() {
-  arma::vec total(n_alphas(), arma::fill::zeros);
-  for (const arma::vec& part : tile_totals_) total += part;
-  const int64_t chosen = best_alpha(total.memptr(), options_.alphas);
-  for (int64_t target = 0; target < source_.targets().y.cols; ++target) {
-    if (out_.alpha_index[target] >= 0) out_.alpha_index[target] = static_cast<int>(chosen);
-  }
-}
-
-template <class T>
-void RidgeCv<T>::refit_all(const Refit<T>& refit) {
-  const std::vector<int64_t> tiles = row_range(0, tile_count(source_.targets()));
+void RidgeCv<T>::refit_tiles(const std::vector<int64_t>& tiles, const Refit<T>& refit) {
   control_.expect(static_cast<int64_t>(tiles.size()));
   const int64_t batch = options_.targets_batch_refit > 0 ? options_.targets_batch_refit : options_.targets_batch;
   for_each_tile<T>(source_, tiles, batch, [&](Tile<T>& tile) {
-    refit.run(tile, chosen_alphas(tile));
+    refit.run(tile, results_.chosen_alphas({tile.first, tile.cols}));
     control_.advance(1);
   });
 }

@@ -74,8 +74,8 @@ class PredictCv {
 
   struct FoldModel {
     std::shared_ptr<const FoldFactor> factor;
-    Buffer<T> vectors_memory, left_memory;
-    MatrixView<T> vectors, left;
+    Buffer<T> vectors_memory, left_memory, samples_memory;
+    MatrixView<T> vectors, left, samples;
     std::vector<double> values;
   };
 
@@ -83,6 +83,9 @@ class PredictCv {
     FoldModel model;
     model.factor = factors_.fold(f, control_);
     model.vectors = device_->resident(view_of(model.factor->vectors), model.vectors_memory);
+    if (!model.factor->samples.is_empty()) {
+      model.samples = device_->resident(view_of(model.factor->samples), model.samples_memory);
+    }
     model.left = device_->resident(view_of(model.factor->left), model.left_memory);
     model.values.assign(model.factor->values.begin(), model.factor->values.end());
     return model;
@@ -106,7 +109,7 @@ class PredictCv {
     const auto operators = make_operators(*device_, factors_, plans, Score::user, alphas_, control_);
     for_each_fold(first, last, [&](int64_t f, Tile<T>& tile) {
       const FoldOperator<T>& op = operators[f - first];
-      const MatrixView<T> side = source_.train_side(tile, f, op.train_mean, op.direct);
+      const MatrixView<T> side = source_.train_side(tile, f, op.train_mean, op.direct, op.samples);
       const MatrixSpan<T> out = device_->reserve(tile.predictions_memory, op.block_rows, tile.cols);
       device_->gemm(Trans::no, Trans::no, T(1), op.stacked, side, T(0), out);
       return out;
@@ -119,10 +122,15 @@ class PredictCv {
     for (int64_t f = first; f < last; ++f) models[f - first] = make_model(f);
     for_each_fold(first, last, [&](int64_t f, Tile<T>& tile) {
       const FoldModel& model = models[f - first];
-      const MatrixView<T> side = source_.train_side(tile, f, model.factor->train_mean, model.factor->direct);
-      const MatrixSpan<T> rotated = device_->reserve(tile.gathered_memory, model.vectors.cols, tile.cols);
-      device_->gemm(Trans::yes, Trans::no, T(1), model.vectors, side, T(0), rotated);
-      device_->shrink(rotated, model.values, tile_alphas(alphas_, tile.first, tile.cols), rotated);
+      const MatrixView<T> side =
+          source_.train_side(tile, f, model.factor->train_mean, model.factor->direct, model.samples);
+      const MatrixSpan<T> rotated = device_->reserve(tile.work_memory, model.vectors.cols, tile.cols);
+      MatrixView<T> unshrunk = side;
+      if (model.samples.data == nullptr) {
+        device_->gemm(Trans::yes, Trans::no, T(1), model.vectors, side, T(0), rotated);
+        unshrunk = rotated;
+      }
+      device_->shrink(unshrunk, model.values, tile_alphas(alphas_, tile.first, tile.cols), rotated);
       const MatrixSpan<T> out = device_->reserve(tile.predictions_memory, model.left.rows, tile.cols);
       device_->gemm(Trans::no, Trans::no, T(1), model.left, rotated, T(0), out);
       return out;

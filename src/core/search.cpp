@@ -38,7 +38,7 @@ FoldSide make_side(const Factors& factors, int64_t f, Score score, const Control
   side.factor = factors.fold(f, control);
   side.left = side.factor->left;
   const bool rotate = factors.form() == Form::primal && score != Score::user &&
-                      static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
+                      side.left.n_cols > 0 && static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
   if (score == Score::correlation) split_mean(side.left);
   if (!rotate) return side;
   const arma::rowvec last = side.left.row(side.left.n_rows - 1);
@@ -55,7 +55,7 @@ FoldSide make_side(const Factors& factors, int64_t f, Score score, const Control
 arma::mat operator_at(const FoldSide& side, double alpha) {
   arma::mat scaled = side.left;
   for (arma::uword i = 0; i < scaled.n_cols; ++i) scaled.col(i) *= inverse(side.factor->values[i], alpha);
-  return scaled * side.factor->vectors.t();
+  return side.factor->samples.is_empty() ? arma::mat(scaled * side.factor->vectors.t()) : scaled;
 }
 
 // Makes the operators of some plans, a node or a fold's node at a time on all threads.
@@ -110,6 +110,10 @@ class OperatorMaker {
                       : std::make_shared<const FoldSide>(make_side(factors_, plans_[i].fold, score_, control_));
       operators_[i].train_mean = sides[i]->factor->train_mean;
       operators_[i].direct = sides[i]->factor->direct;
+      if (!sides[i]->factor->samples.is_empty()) {
+        operators_[i].factor = sides[i]->factor;
+        operators_[i].samples = device_.resident(view_of(sides[i]->factor->samples), operators_[i].samples_memory);
+      }
       for (int64_t k = 0; k < plans_[i].n_nodes; ++k) jobs.emplace_back(i, k);
       const arma::mat& basis = sides[i]->basis;
       if (basis.is_empty()) continue;
@@ -202,11 +206,11 @@ template <class T>
 arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, Score score, const UserScore& user,
                         Tile<T>& tile, HeldOutSums& held) {
   Device<T>& device = source.device();
-  const MatrixView<T> side = source.train_side(tile, op.fold, op.train_mean, op.direct);
+  const MatrixView<T> side = source.train_side(tile, op.fold, op.train_mean, op.direct, op.samples);
   const HeldOut<T> out = source.held_out(tile, op.fold);
   const MatrixView<T> target = prepare_target(source, op, score, out, tile, held);
   const int64_t per_node = score == Score::correlation ? 2 : 1;
-  const int64_t chunk = std::max<int64_t>(1, kStackedRows / op.block_rows);
+  const int64_t chunk = std::max<int64_t>(1, kStackedRows / std::max<int64_t>(1, op.block_rows));
   arma::mat sums(per_node * op.n_nodes, tile.cols, arma::fill::none);
   for (int64_t node = 0; node < op.n_nodes; node += chunk) {
     const int64_t n_nodes = std::min(chunk, op.n_nodes - node), n_rows = n_nodes * op.block_rows;

@@ -19,6 +19,9 @@ struct FoldOperator {
   int64_t fold = 0;
   int64_t first_node = 0, n_nodes = 0;
   Buffer<T> memory, basis_memory;
+  std::shared_ptr<const FoldFactor> factor;  // behind `samples` where the device uses it in place
+  Buffer<T> samples_memory;
+  MatrixView<T> samples;               // as in Factor, or empty
   MatrixSpan<T> stacked;               // (n_nodes * block_rows) x inner
   MatrixSpan<T> basis;                 // held-out rows x rows, or empty
   int64_t block_rows = 0;              // of a node's predictions (correlation: one more, the mean)

@@ -85,10 +85,11 @@ void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64
     }
   };
   std::vector<std::thread> helpers;
+  helpers.reserve(n_workers - 1);
   try {
     for (int worker = 1; worker < n_workers; ++worker) helpers.emplace_back(run, worker);
-  } catch (const std::system_error&) {
-    // The system grants fewer threads: the ones there are do all the work.
+  } catch (const std::exception&) {
+    // The system grants fewer threads, or no memory for more: the ones there are do all the work.
   }
   run(0);
   for (std::thread& helper : helpers) helper.join();

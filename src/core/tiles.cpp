@@ -76,13 +76,23 @@ std::vector<double> TileSource<T>::train_means(const Tile<T>& tile, int64_t f) c
 
 template <class T>
 MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean,
-                                        bool direct) const {
+                                        bool direct, MatrixView<T> samples) const {
   const Fold& fold = folds_.folds[f];
   const std::vector<double> y_mean = train_means(tile, f);
   const int64_t m = size_of(fold.train), p = features_.cols();
   if (form_ == Form::dual) {
     const MatrixSpan<T> side = device_.reserve(tile.side_memory, m, tile.cols);
     device_.gather(tile.y, fold.train, y_mean, side);
+    return side;
+  }
+  const auto train_targets = [&] {
+    const MatrixSpan<T> y = device_.reserve(tile.gathered_memory, m, tile.cols);
+    device_.gather(tile.y, fold.train, y_mean, y);
+    return MatrixView<T>(y);
+  };
+  if (samples.data != nullptr) {
+    const MatrixSpan<T> side = device_.reserve(tile.side_memory, samples.cols, tile.cols);
+    device_.gemm(Trans::yes, Trans::no, T(1), samples, train_targets(), T(0), side);
     return side;
   }
   const MatrixSpan<T> side = device_.reserve(tile.side_memory, p, tile.cols);
@@ -99,9 +109,7 @@ MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vec
   const MatrixView<double> rows = features_.gather(fold.train, 0, p, train_mean.data(), tile.gather_scratch);
   const MatrixSpan<T> x = device_.reserve(tile.work_memory, m, p);
   device_.upload(rows, x);
-  const MatrixSpan<T> y = device_.reserve(tile.gathered_memory, m, tile.cols);
-  device_.gather(tile.y, fold.train, y_mean, y);
-  device_.gemm(Trans::yes, Trans::no, T(1), x, y, T(0), side);
+  device_.gemm(Trans::yes, Trans::no, T(1), x, train_targets(), T(0), side);
   return side;
 }
 
@@ -152,9 +160,9 @@ template <class T>
 void for_each_tile(const TileSource<T>& source, const std::vector<int64_t>& indices, int64_t batch,
                    const std::function<void(Tile<T>&)>& work) {
   const Control& control = source.control();
-  int64_t workers = std::max<int64_t>(1, static_cast<int64_t>(control.memory_bytes / source.tile_bytes()));
+  const int64_t wanted = std::min<int64_t>(control.n_threads, static_cast<int64_t>(indices.size()));
+  int64_t workers = fitting(control.memory_bytes, source.tile_bytes(), 1, wanted);
   if (batch > 0) workers = std::min(workers, (batch + kTileCols - 1) / kTileCols);
-  workers = std::min({workers, static_cast<int64_t>(control.n_threads), static_cast<int64_t>(indices.size())});
   const BlasThreads blas(1);
   std::vector<Tile<T>> tiles(std::max<int64_t>(1, workers));
   parallel_for(static_cast<int64_t>(indices.size()), static_cast<int>(workers), [&](int64_t i, int worker) {

@@ -72,8 +72,19 @@ class TileSource {
   // All rows: what the factor of all rows is applied to (n x cols of Y, or p x cols of X'Y).
   MatrixView<T> whole_side(const Tile<T>& tile) const { return form_ == Form::primal ? tile.total : tile.y; }
 
-  // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in FoldFactor.
-  MatrixView<T> train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct) const;
+  // V' times that, from XV itself where a factor keeps it.
+  void rotate_whole(const Tile<T>& tile, MatrixView<T> vectors, MatrixView<T> samples, MatrixSpan<T> to) const {
+    if (samples.data == nullptr) {
+      device_.gemm(Trans::yes, Trans::no, T(1), vectors, whole_side(tile), T(0), to);
+    } else {
+      device_.gemm(Trans::yes, Trans::no, T(1), samples, tile.y, T(0), to);
+    }
+  }
+
+  // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in FoldFactor;
+  // with `samples` (the fold's XV) it is V'X'Y.
+  MatrixView<T> train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct,
+                           MatrixView<T> samples = {}) const;
 
   HeldOut<T> held_out(Tile<T>& tile, int64_t f) const;
 

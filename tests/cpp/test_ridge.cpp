@@ -125,6 +125,19 @@ TEST(RidgeCv, ManyPenaltiesAreInterpolated) {
   }
 }
 
+// Features between the training rows and all rows: all rows have null directions, and a fold eigenvalues that are
+// smaller than any other of all rows. Interpolation must know.
+TEST(RidgeCv, ManyPenaltiesWithFeaturesBetweenTrainingAndAllRows) {
+  for (const bool intercept : {false, true}) {
+    Problem problem = make_problem(24, 18, 4, 19);
+    problem.intercept = intercept;
+    problem.alphas = log_grid(1e-4, 1e4, 100);
+    const CvResult result = run_cv<double>(problem, {});
+    EXPECT_EQ(result.form, Form::dual);
+    expect_plain(problem, result, {}, 1e-8);
+  }
+}
+
 TEST(RidgeCv, PenaltyZeroIsLeastSquares) {
   for (const Shape s : {Shape{24, 8, 3}, Shape{16, 30, 3}}) {
     for (const bool intercept : {false, true}) {

@@ -202,7 +202,7 @@ TEST(ClosedForm, ConstantTargetsTilesAndSharedPenalty) {
 }
 
 // Closed forms have no folds and so no spread over them: the best penalty itself.
-TEST(ClosedForm, DISABLED_ConservativeDoesNotReadWhatIsNotThere) {
+TEST(ClosedForm, ConservativeDoesNotReadWhatIsNotThere) {
   Problem problem = make_problem(18, 5, 2, 54);
   RidgeCvOptions options;
   options.cv = CvKind::gcv;

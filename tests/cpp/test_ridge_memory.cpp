@@ -178,7 +178,7 @@ TEST(RidgeCvBatches, SinglePrecision) {
   }
 }
 
-TEST(RidgeCvBatches, DISABLED_UnlimitedMemory) {
+TEST(RidgeCvBatches, UnlimitedMemory) {
   const Problem problem = wide_problem(7);
   Control control;
   control.memory_bytes = std::numeric_limits<double>::infinity();

@@ -201,7 +201,7 @@ TEST(Tiles, EveryTileOnceOnAnyNumberOfThreads) {
 }
 
 // However much memory is promised: threads, not one worker, set the number of tiles in flight.
-TEST(Tiles, DISABLED_UnlimitedMemory) {
+TEST(Tiles, UnlimitedMemory) {
   const arma::mat x = normal_matrix(6, 2, 8), y = normal_matrix(6, 3, 9);
   const Features features(view_of(x), no_folds(6), false, 1e9, kControl);
   const Folds folds = no_folds(6);

@@ -20,9 +20,10 @@ oracle_fit <- function(X, Y, alphas, fit_intercept = FALSE) {
   Xc <- sweep(X, 2L, x0)
   Yc <- sweep(Y, 2L, y0)
   alphas <- rep_len(alphas, ncol(Y))
-  coefs <- vapply(seq_len(ncol(Y)), function(j) oracle_coefs(Xc, Yc[, j, drop = FALSE], alphas[j])[, 1L],
-                  numeric(ncol(X)))
-  coefs <- matrix(coefs, ncol(X), ncol(Y))
+  coefs <- matrix(NA_real_, ncol(X), ncol(Y))
+  for (alpha in unique(alphas)) {
+    coefs[, alphas == alpha] <- oracle_coefs(Xc, Yc[, alphas == alpha, drop = FALSE], alpha)
+  }
   list(coefs = coefs, intercept = y0 - drop(x0 %*% coefs))
 }
 

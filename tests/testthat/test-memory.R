@@ -29,14 +29,14 @@ skip_without_proc <- function() {
 
 test_that("a search stays within its results and the budget", {
   skip_without_proc()
-  # t = 40,000: Y 96 MB, coefs 64 MB, mean scores 20 x t 6.4 MB. An array alphas x samples x targets would be 1.9 GB,
+  # t = 40,000: Y 96 MB, coefs 64 MB, mean scores 8 x t 2.6 MB. An array alphas x samples x targets would be 770 MB,
   # predictions of one fold and alpha 19 MB, a copy of Y 96 MB.
   peak <- peak_mb("
 Y <- matrix(rnorm(300 * 400), 300)[, rep(1:400, 100)]
 options(voxridge.memory_gb = 0.05)
-peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, length.out = 20), fit_intercept = TRUE,
+peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, length.out = 8), fit_intercept = TRUE,
                                                return_cv_scores = 'mean', progress = FALSE)))")
-  results <- 8 * 40000 * (200 + 20 + 4) / 2^20
+  results <- 8 * 40000 * (200 + 8 + 4) / 2^20
   # 30 MB for R itself, Grams and factors (5 folds of 200 x 200)
   expect_lt(peak, results + 50 + 30)
   expect_gt(peak, results)
@@ -47,7 +47,7 @@ test_that("without coefficients and scores memory does not grow with the targets
   peak <- peak_mb("
 Y <- matrix(rnorm(300 * 400), 300)[, rep(1:400, 100)]
 options(voxridge.memory_gb = 0.05)
-peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, length.out = 20), return_coefs = 'none',
+peak_of(fit <- suppressWarnings(solve_ridge_cv(X, Y, alphas = 10^seq(-2, 4, length.out = 8), return_coefs = 'none',
                                                return_cv_scores = 'none', progress = FALSE)))")
   # t = 40,000: alphas, positions and flags of every target take 20 bytes each
   expect_lt(peak, 50 + 30)

@@ -3,8 +3,16 @@ test_that("nothing is shown unless a person is there to see it", {
   expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = FALSE)))
   withr::local_options(rlang_interactive = FALSE)
   expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = TRUE)))
-  withr::local_options(rlang_interactive = TRUE, knitr.in.progress = TRUE)
-  expect_silent(muffle_edge(solve_ridge_cv(problem$X, problem$Y, progress = TRUE)))
+})
+
+test_that("bars are for a console, not for knitr", {
+  withr::local_options(rlang_interactive = TRUE)
+  expect_true(progress_allowed())
+  # set for a moment only: withr looks for knitr while this is on
+  before <- options(knitr.in.progress = TRUE)
+  allowed <- progress_allowed()
+  options(before)
+  expect_false(allowed)
 })
 
 test_that("showing progress does not change the answer", {

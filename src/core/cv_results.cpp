@@ -1,0 +1,74 @@
+#include "cv_results.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace voxridge {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+CvResults::CvResults(const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out)
+    : targets_(targets), options_(options), out_(out), tile_totals_(tile_count(targets)) {
+  out_.constant.assign(targets.y.cols, 0);
+}
+
+void CvResults::add_fold(TileRange tile, int64_t fold, int64_t n_folds, const arma::mat& scores,
+                         const std::vector<char>& constant) {
+  for (int64_t j = 0; j < tile.cols; ++j) {
+    const int64_t target = tile.first + j;
+    const bool skip = skipped(targets_, target);
+    if (constant[j] && !skip) out_.constant[target] = 1;
+    if (out_.fold_scores == nullptr) continue;
+    double* to = out_.fold_scores + fold + target * n_alphas() * n_folds;
+    for (int64_t a = 0; a < n_alphas(); ++a) to[a * n_folds] = skip ? nan : scores(a, j);
+  }
+}
+
+void CvResults::choose(TileRange tile, const FoldMeans& means) {
+  arma::vec& total = tile_totals_[tile.first / kTileCols];
+  total.zeros(n_alphas());
+  for (int64_t j = 0; j < tile.cols; ++j) {
+    const int64_t target = tile.first + j;
+    const double* scores = means.mean().colptr(j);
+    const bool skip = skipped(targets_, target);
+    out_.alpha_index[target] = -1;
+    if (out_.mean_scores != nullptr) {
+      double* to = out_.mean_scores + target * n_alphas();
+      skip ? std::fill_n(to, n_alphas(), nan) : std::copy_n(scores, n_alphas(), to);
+    }
+    if (skip) continue;
+    total += means.mean().col(j);
+    const int64_t chosen = options_.conservative ? conservative_alpha(means, j, options_.alphas)
+                                                 : best_alpha(scores, options_.alphas);
+    if (chosen < 0) {
+      throw Error(ErrorCode::invalid_argument, "no finite score for target " + std::to_string(target + 1));
+    }
+    out_.alpha_index[target] = static_cast<int>(chosen);
+  }
+}
+
+// Tiles are added in their order, so the sum does not depend on which thread was first.
+void CvResults::choose_shared() {
+  arma::vec total(n_alphas(), arma::fill::zeros);
+  for (const arma::vec& part : tile_totals_) total += part;
+  const int64_t chosen = best_alpha(total.memptr(), options_.alphas);
+  for (int64_t target = 0; target < targets_.y.cols; ++target) {
+    if (out_.alpha_index[target] >= 0) out_.alpha_index[target] = static_cast<int>(chosen);
+  }
+}
+
+std::vector<double> CvResults::chosen_alphas(TileRange tile) const {
+  std::vector<double> alphas(tile.cols, options_.alphas[0]);
+  for (int64_t j = 0; j < tile.cols; ++j) {
+    const int index = out_.alpha_index[tile.first + j];
+    if (index >= 0) alphas[j] = options_.alphas[index];
+  }
+  return alphas;
+}
+
+}  // namespace voxridge
