@@ -37,13 +37,13 @@ ClosedFormSearch<T>::ClosedFormSearch(const TileSource<T>& source, std::shared_p
     left_.set_size(features.rows(), factor_->vectors.n_cols);
     gemm(Trans::no, Trans::no, 1.0, x, view_of(factor_->vectors), 0.0, span_of(left_));
   }
-  left_view_ = left_.is_empty() ? vectors_ : source.device().resident(view_of(left_), left_memory_);
+  left_view_ = source.form() == Form::dual ? vectors_ : source.device().resident(view_of(left_), left_memory_);
   prepare_loo();
 }
 
 template <class T>
 void ClosedFormSearch<T>::prepare_loo() {
-  const arma::mat& left = left_.is_empty() ? factor_->vectors : left_;
+  const arma::mat& left = source_.form() == Form::dual ? factor_->vectors : left_;
   const double n = static_cast<double>(left.n_rows), eps = std::numeric_limits<double>::epsilon();
   const bool dual = source_.form() == Form::dual;
   arma::mat weights(left.n_cols, alphas_.size());

@@ -50,8 +50,8 @@ void Refit<T>::write_primal(Tile<T>& tile, MatrixView<T> weights) const {
     device.download(weights, out_.coefs.block(0, tile.first, p, tile.cols));
     return;
   }
-  const int64_t fit = static_cast<int64_t>(kBlockFlops / (2.0 * static_cast<double>(n * tile.cols)));
-  const int64_t width = std::max(kBlockCols, fit / kBlockCols * kBlockCols);
+  const double flops = 2.0 * static_cast<double>(n * tile.cols * kBlockCols);
+  const int64_t width = kBlockCols * fitting(kBlockFlops, flops, 1, p / kBlockCols + 1);
   for (int64_t col = 0; col < p; col += width) {
     source_.control().check_stop();
     const int64_t n_cols = std::min(width, p - col);

@@ -26,7 +26,7 @@ constexpr double kNearlyPerfect = 1e-6;  // share of the null error below which 
 template <class T>
 double node_tolerance(Score score) {
   if (std::is_same_v<T, float>) return 1e-6;
-  return score == Score::correlation ? 1e-12 : 1e-10;
+  return score == Score::correlation ? 1e-12 : 1e-11;
 }
 
 // Scores of one tile on their way through the folds.
