@@ -59,15 +59,7 @@ skipped_targets <- function(Y, is_vector, na_targets, arg, call) {
     check_finite_columns(Y, arg, "target", advice, call)
     return(integer())
   }
-  skip <- core_nonfinite_columns(Y)
-  if (length(skip) == ncol(Y)) {
-    abort(
-      "{.arg {arg}} must have a target without NA, NaN or Inf, not {length(skip)} with them.",
-      "nonfinite",
-      found = length(skip), where = skip, call = call
-    )
-  }
-  skip
+  core_nonfinite_columns(Y)
 }
 
 check_finite_vector <- function(y, arg, call) {

@@ -23,7 +23,7 @@
 #'   data always, for any `RNGkind()`, and leaves R's generator alone.
 #'
 #' @returns A list:
-#' * `X`: n x p matrix for one band; or `Xs`: named list of n x p_b matrices `band1`, `band2`, ... for several.
+#' * `X`: n x p matrix; with several bands also `Xs`: named list of n x p_b matrices `band1`, `band2`, ..., its parts.
 #' * `Y`: n x t matrix.
 #' * `runs`: integer, n; the run of each sample, to be used as `cv`.
 #' * `truth`: a list of `coefs` (p x t, rows in the order of the bands), `noise_ceiling` (t; share of variance that the
@@ -69,7 +69,7 @@ simulate_encoding <- function(n, p, t, n_runs = 4, n_bands = 1, spectrum = c("po
     Y <- Y + X %*% truth$coefs[first + seq_len(ncol(X)), , drop = FALSE]
     first <- first + ncol(X)
   }
-  features <- if (n_bands == 1L) list(X = Xs[[1L]]) else list(Xs = Xs)
+  features <- if (n_bands == 1L) list(X = Xs[[1L]]) else list(X = do.call(cbind, unname(Xs)), Xs = Xs)
   c(features, list(Y = Y, runs = runs, truth = truth, seed = key))
 }
 

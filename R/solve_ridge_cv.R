@@ -14,8 +14,8 @@
 #' `"r2"` and `"neg_mse"`. Folds that test a single sample allow `"neg_mse"` or a function.
 #'
 #' A function gets two matrices, `y_true` and `y_pred` (held-out samples x targets, a block of targets at a time), and
-#' returns one number per column; larger is better. A function that returns a single number for several columns is called
-#' with the two vectors of each column instead.
+#' returns one number per column; larger is better. A function that returns a single number for several columns is
+#' called with the two vectors of each column instead.
 #'
 #' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()]. Integer and logical
 #'   matrices and data frames of numeric columns are converted (one copy); sparse matrices are refused.

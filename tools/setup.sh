@@ -53,10 +53,16 @@ wanted() {
   fast_blas || echo libopenblas-dev
   if [ "$role" = test ]; then
     have_header gtest/gtest.h || echo libgtest-dev
-    have qpdf || echo qpdf
-    have pandoc || echo pandoc
     if [ -f "$root/tests/cpp/CMakeLists.txt" ] && ! have cmake; then echo cmake; fi
   fi
+}
+
+# What makes the checks more complete, and is done without where it cannot be installed.
+wished() {
+  [ "$role" = test ] || return 0
+  have qpdf || echo qpdf
+  have pandoc || echo pandoc
+  have checkbashisms || echo devscripts
 }
 
 # A C++17 program links against the libraries that R names.
@@ -100,14 +106,13 @@ check_r_is_the_systems() {
     "Install them from R with install.packages() and run this again."
 }
 
+can_be_root() { [ "$(id -u)" -eq 0 ] || { have sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; }; }
+
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     DEBIAN_FRONTEND=noninteractive "$@"
-  elif have sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-    sudo DEBIAN_FRONTEND=noninteractive "$@"
   else
-    say "administrator rights are needed; run as root:  $*"
-    return 1
+    sudo DEBIAN_FRONTEND=noninteractive "$@"
   fi
 }
 
@@ -121,9 +126,7 @@ at_least() { dpkg --compare-versions "$1" ge "$2"; }
 install_packages() {
   have apt-get || fail "this system has no apt-get. Install R >= $oldest_r, a C++17 and a Fortran compiler, make," \
     "and the R packages" "$(for item in $r_packages; do printf '%s ' "${item%%:*}"; done)"
-  if [ "$(id -u)" -ne 0 ] && ! { have sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; }; then
-    fail "missing:" "$@" "- administrator rights are needed; run as root:  apt-get install" "$@"
-  fi
+  can_be_root || fail "administrator rights are needed; run as root:  apt-get install" "$@"
   log=$(mktemp) || exit 1
   trap 'rm -f "$log"' EXIT
   if [ -z "$(candidate_of r-base-core)" ] || [ "$(candidate_of r-base-core)" = "(none)" ] || ! lists_are_complete "$@"; then
@@ -155,6 +158,10 @@ fail_with_log() {
 
 check_r
 packages=$(wanted | sort -u | tr '\n' ' ')
+more=$(wished | tr '\n' ' ')
+if [ -n "$more" ]; then
+  if have apt-get && can_be_root; then packages=$packages$more; else say "going on without $more"; fi
+fi
 if [ -n "$packages" ]; then
   case $packages in *r-cran-*) check_r_is_the_systems ;; esac
   # shellcheck disable=SC2086

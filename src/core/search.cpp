@@ -15,7 +15,6 @@ namespace {
 
 // Rotating the held-out rows pays once they clearly outnumber the features.
 constexpr double kRotateAbove = 1.25;
-constexpr int64_t kStackedRows = 2048;  // of one product: enough to run at full speed, few enough to stay in cache
 
 // For the correlation predictions are centred, and sqrt(rows) times their mean becomes one more row.
 void split_mean(arma::mat& rows) {
@@ -210,7 +209,7 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
   const HeldOut<T> out = source.held_out(tile, op.fold);
   const MatrixView<T> target = prepare_target(source, op, score, out, tile, held);
   const int64_t per_node = score == Score::correlation ? 2 : 1;
-  const int64_t chunk = std::max<int64_t>(1, kStackedRows / std::max<int64_t>(1, op.block_rows));
+  const int64_t chunk = nodes_per_product(out.y.rows, source.form() == Form::primal ? source.features().cols() : side.rows);
   arma::mat sums(per_node * op.n_nodes, tile.cols, arma::fill::none);
   for (int64_t node = 0; node < op.n_nodes; node += chunk) {
     const int64_t n_nodes = std::min(chunk, op.n_nodes - node), n_rows = n_nodes * op.block_rows;

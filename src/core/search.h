@@ -7,6 +7,7 @@
 // depends on alpha.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "score.h"
@@ -33,6 +34,13 @@ struct FoldOperator {
 struct OperatorPlan {
   int64_t fold, first_node, n_nodes;
 };
+
+// How many nodes one product stacks, from a fixed place in the grid: enough rows to run at full speed, few enough to stay in
+// cache, and always the same ones whatever the batches, so that batches change no bit.
+inline int64_t nodes_per_product(int64_t held_out_rows, int64_t inner) {
+  constexpr int64_t stacked_rows = 2048;
+  return std::max<int64_t>(1, stacked_rows / std::max<int64_t>(1, std::min(held_out_rows, inner)));
+}
 
 // Operators of several folds and nodes, made side by side on all threads.
 template <class T>
