@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/threads.h"
 
 namespace voxridge_r {
 
@@ -80,6 +81,7 @@ void Session::run(const std::function<void(const voxridge::Control&)>& job) {
   std::thread worker([&] {
     std::exception_ptr caught;
     try {
+      const voxridge::BlasThreads blas(1);  // the core raises it where a threaded BLAS pays
       job(control(&stop, &progress));
     } catch (...) {
       caught = std::current_exception();
@@ -118,6 +120,7 @@ void Session::run(const std::function<void(const voxridge::Control&)>& job) {
 
 void Session::run_here(const std::function<void(const voxridge::Control&)>& job) {
   try {
+    const voxridge::BlasThreads blas(1);
     job(control(nullptr, nullptr));
   } catch (const voxridge::Error&) {
     translate(std::current_exception());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/folds.h"
+#include "core/memory.h"
 #include "core/view.h"
 
 namespace voxridge_r {
@@ -68,6 +69,7 @@ inline SEXP new_array(std::vector<R_xlen_t> dims, const std::vector<SEXP>& dimna
     named = true;
   }
   const Rcpp::Shield<SEXP> out(Rf_allocVector(REALSXP, size));
+  voxridge::advise_large_pages(REAL(out), sizeof(double) * static_cast<size_t>(size));
   Rf_setAttrib(out, R_DimSymbol, dim);
   if (named) Rf_setAttrib(out, R_DimNamesSymbol, names);
   return out;

@@ -1,11 +1,13 @@
 #include "device.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 
 #include "error.h"
 #include "factor.h"
+#include "memory.h"
 
 namespace voxridge {
 
@@ -50,7 +52,7 @@ class CpuDevice final : public Device<T> {
     if (buffer.capacity < rows * cols) {
       buffer.data.reset();
       buffer.capacity = 0;
-      buffer.data = std::shared_ptr<T>(new T[rows * cols], std::default_delete<T[]>());
+      buffer.data = std::shared_ptr<T>(static_cast<T*>(allocate_buffer(sizeof(T) * rows * cols)), std::free);
       buffer.capacity = rows * cols;
     }
     return {buffer.data.get(), rows, cols, rows};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "error.h"
+#include "threads.h"
 
 extern "C" {
 // Fortran passes the lengths of character arguments last.
@@ -81,24 +82,24 @@ arma::mat divide_and_conquer(Tridiagonal& t) {
   return z;
 }
 
-// vectors <- Q vectors.
+// vectors <- Q vectors, by blocks of columns on our own threads.
 void apply_reflections(const arma::mat& a, const Tridiagonal& t, arma::mat& vectors, const Control& control) {
   const int n = static_cast<int>(a.n_rows);
-  const double fit = kBlockFlops / (2.0 * n * n + 1);
-  const int width = std::min(n, std::max(64, static_cast<int>(std::min(fit, 1e6))));
-  int info = 0, query = -1;
-  double work_size = 0;
-  dormtr_("L", "L", "N", &n, &width, a.memptr(), &n, t.tau.data(), vectors.memptr(), &n, &work_size, &query, &info, 1, 1,
-          1);
-  const int lwork = static_cast<int>(work_size);
-  std::vector<double> work(std::max(1, lwork));
-  for (int first = 0; first < n; first += width) {
+  const double columns_flops = 2.0 * n * n;
+  const int64_t share = std::max(64, (n + control.n_threads - 1) / control.n_threads);
+  const int width = static_cast<int>(std::min(share, fitting(kBlockFlops, columns_flops, 64, n)));
+  parallel_for((n + width - 1) / width, control.n_threads, [&](int64_t block, int) {
     control.check_stop();
-    const int cols = std::min(width, n - first);
-    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), vectors.colptr(first), &n, work.data(), &lwork, &info,
-            1, 1, 1);
+    const int first = static_cast<int>(block) * width, cols = std::min(width, n - first), query = -1;
+    double* const to = vectors.colptr(first);
+    double work_size = 0;
+    int info = 0;
+    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), to, &n, &work_size, &query, &info, 1, 1, 1);
+    const int lwork = static_cast<int>(work_size);
+    std::vector<double> work(std::max(1, lwork));
+    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), to, &n, work.data(), &lwork, &info, 1, 1, 1);
     check(info, "back-transformation");
-  }
+  });
 }
 
 }  // namespace
@@ -112,6 +113,7 @@ void symmetric_eigen(arma::mat& a, arma::vec& values, arma::mat& vectors, const 
   Tridiagonal t = reduce(a, control);
   control.check_stop();
   vectors = divide_and_conquer(t);
+  const BlasThreads blas(1);
   apply_reflections(a, t, vectors, control);
   values = arma::vec(t.diagonal);
 }

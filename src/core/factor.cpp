@@ -19,6 +19,8 @@ namespace voxridge {
 
 namespace {
 
+constexpr int64_t kThreadedFactor = 1500;
+
 // Dual Gram matrices of centred rows have the constant vector in their null space. Given the mean eigenvalue instead, it
 // keeps apart from true null directions; it meets only zeros (centred targets, centred held-out Gram), so nothing changes.
 double lift_constant(arma::mat& gram) {
@@ -202,12 +204,14 @@ void Factors::keep(bool of_all_rows, bool of_folds, const Control& control) {
   control.expect(static_cast<int64_t>(jobs.size()));
   // Several factorisations side by side beat a threaded one, as long as there are enough of them.
   const int side_by_side = static_cast<int64_t>(jobs.size()) >= control.n_threads ? control.n_threads : 1;
-  const BlasThreads blas(side_by_side > 1 ? 1 : control.n_threads);
+  const BlasThreads blas(side_by_side > 1 ? 1 : factor_threads(control));
+  Control inside = control;
+  if (side_by_side > 1) inside.n_threads = 1;
   parallel_for(static_cast<int64_t>(jobs.size()), side_by_side, [&](int64_t i, int) {
     if (jobs[i] < 0) {
-      kept_full_ = std::make_shared<const Factor>(make_full(control));
+      kept_full_ = std::make_shared<const Factor>(make_full(inside));
     } else {
-      kept_[jobs[i]] = std::make_shared<const FoldFactor>(make_fold(jobs[i], control));
+      kept_[jobs[i]] = std::make_shared<const FoldFactor>(make_fold(jobs[i], inside));
     }
     control.advance(1);
   });
@@ -215,9 +219,12 @@ void Factors::keep(bool of_all_rows, bool of_folds, const Control& control) {
 
 void Factors::release_folds() { std::fill(kept_.begin(), kept_.end(), nullptr); }
 
+// A threaded BLAS gains nothing on small factorisations, and its threads would go on spinning beside ours.
+int Factors::factor_threads(const Control& control) const { return inner() < kThreadedFactor ? 1 : control.n_threads; }
+
 std::shared_ptr<const Factor> Factors::full(const Control& control) {
   if (kept_full_ == nullptr) {
-    const BlasThreads blas(control.n_threads);
+    const BlasThreads blas(factor_threads(control));
     kept_full_ = std::make_shared<const Factor>(make_full(control));
   }
   return kept_full_;
@@ -225,7 +232,7 @@ std::shared_ptr<const Factor> Factors::full(const Control& control) {
 
 std::shared_ptr<const FoldFactor> Factors::fold(int64_t f, const Control& control) const {
   if (kept_[f] != nullptr) return kept_[f];
-  const BlasThreads blas(control.n_threads);
+  const BlasThreads blas(factor_threads(control));
   return std::make_shared<const FoldFactor>(make_fold(f, control));
 }
 

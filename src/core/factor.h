@@ -88,6 +88,7 @@ class Factors {
 
  private:
   bool serves_by_eigen(double alpha) const;
+  int factor_threads(const Control& control) const;
   Factor make_full(const Control& control) const;
   FoldFactor make_fold(int64_t f, const Control& control) const;
   FoldFactor make_fold_svd(const Fold& fold, const Control& control) const;

@@ -5,6 +5,7 @@
 
 #include "arma_view.h"
 #include "blas.h"
+#include "threads.h"
 
 namespace voxridge {
 
@@ -20,6 +21,26 @@ int64_t block_length(int64_t n, int64_t available) {
 }
 
 void mirror(arma::mat& m) { m = arma::symmatl(m); }
+
+// Lower block triangle of total += rows rows' (Trans::no) or columns'columns (Trans::yes) of a panel, by blocks on our own
+// threads with BLAS at one: the same bits for any number of threads, and no BLAS threads left spinning beside ours.
+void add_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
+  constexpr int64_t block = 160;
+  const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;
+  const MatrixSpan<double> out = span_of(total);
+  const auto part = [&](int64_t first, int64_t count) {
+    return trans == Trans::no ? panel.block(first, 0, count, panel.cols) : panel.block(0, first, panel.rows, count);
+  };
+  parallel_for(n_blocks * (n_blocks + 1) / 2, control.n_threads, [&](int64_t k, int) {
+    control.check_stop();
+    int64_t i = 0;
+    while (k > i) k -= ++i;  // block (i, k) of the triangle
+    const int64_t row = i * block, col = k * block;
+    const int64_t n_rows = std::min(block, n - row), n_cols = std::min(block, n - col);
+    const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
+    gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
+  });
+}
 
 // K_ij -> K_ij - r_i - r_j + mean(r); returns false if too little is left of the diagonal.
 bool center_train(arma::mat& train, const arma::vec& row_means, double grand_mean) {
@@ -45,7 +66,7 @@ DualGram dual_gram_direct(const Features& features, const Fold& fold, const Cont
     const int64_t n_cols = std::min(width, features.cols() - col);
     const MatrixView<double> train = features.gather(fold.train, col, n_cols, mean.data() + col, train_scratch);
     const MatrixView<double> test = features.gather(fold.test, col, n_cols, mean.data() + col, test_scratch);
-    syrk(Trans::no, 1.0, train, 1.0, span_of(out.train));
+    add_panel(Trans::no, train, out.train, control);
     gemm(Trans::no, Trans::yes, 1.0, test, train, 1.0, span_of(out.test));
   }
   mirror(out.train);
@@ -61,7 +82,7 @@ arma::mat feature_gram_of(const Features& features, const RowList& rows, const s
   for (int64_t row = 0; row < n_rows; row += height) {
     control.check_stop();
     const RowList part(rows.begin() + row, rows.begin() + std::min(row + height, n_rows));
-    syrk(Trans::yes, 1.0, features.gather(part, 0, features.cols(), shift.data(), scratch), 1.0, span_of(gram));
+    add_panel(Trans::yes, features.gather(part, 0, features.cols(), shift.data(), scratch), gram, control);
   }
   mirror(gram);
   return gram;
@@ -86,7 +107,7 @@ arma::mat sample_gram(const Features& features, const Control& control) {
   for (int64_t col = 0; col < features.cols(); col += width) {
     control.check_stop();
     const int64_t n_cols = std::min(width, features.cols() - col);
-    syrk(Trans::no, 1.0, features.block(0, features.rows(), col, n_cols, scratch), 1.0, span_of(gram));
+    add_panel(Trans::no, features.block(0, features.rows(), col, n_cols, scratch), gram, control);
   }
   mirror(gram);
   return gram;
@@ -99,7 +120,7 @@ arma::mat feature_gram(const Features& features, const Control& control) {
   for (int64_t row = 0; row < features.rows(); row += height) {
     control.check_stop();
     const int64_t n_rows = std::min(height, features.rows() - row);
-    syrk(Trans::yes, 1.0, features.block(row, n_rows, 0, features.cols(), scratch), 1.0, span_of(gram));
+    add_panel(Trans::yes, features.block(row, n_rows, 0, features.cols(), scratch), gram, control);
   }
   mirror(gram);
   return gram;

@@ -1,13 +1,19 @@
 #include "memory.h"
 
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <sstream>
 #include <string>
 
 #ifndef _WIN32
 #include <sys/resource.h>
+#endif
+#ifdef __linux__
+#include <sys/mman.h>
 #endif
 
 namespace voxridge {
@@ -67,6 +73,37 @@ double memory_peak() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 #endif
 #endif
+}
+
+namespace {
+
+constexpr size_t kLargePage = size_t{1} << 21;
+
+}  // namespace
+
+void advise_large_pages(void* data, size_t bytes) {
+#ifdef __linux__
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / kLargePage * kLargePage;
+  if (data != nullptr && begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#else
+  (void)data;
+  (void)bytes;
+#endif
+}
+
+void* allocate_buffer(size_t bytes) {
+#ifdef __linux__
+  if (bytes >= 2 * kLargePage) {
+    void* data = nullptr;
+    if (posix_memalign(&data, kLargePage, bytes) != 0) throw std::bad_alloc();
+    advise_large_pages(data, bytes);
+    return data;
+  }
+#endif
+  void* data = std::malloc(bytes > 0 ? bytes : 1);
+  if (data == nullptr) throw std::bad_alloc();
+  return data;
 }
 
 }  // namespace voxridge

@@ -18,7 +18,7 @@ RidgePreparation::RidgePreparation(MatrixView<double> x, Folds folds, bool inter
 
 Factors& RidgePreparation::factors(double smallest_alpha, const Control& control) {
   if (factors_ == nullptr || !factors_->serves(smallest_alpha)) {
-    const BlasThreads blas(control.n_threads);
+    const BlasThreads blas(1);
     factors_ = std::make_unique<Factors>(features_, folds_, smallest_alpha, control);
   }
   return *factors_;
@@ -44,7 +44,7 @@ void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std:
                CoefOutputs& out, const Control& control) {
   const std::unique_ptr<Device<T>> device = cpu_device<T>();
   Factors& factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
-  if constexpr (std::is_same_v<T, float>) preparation.cache_single(control);
+  if (std::is_same_v<T, float> && out.kind != Coefs::none) preparation.cache_single(control);
   const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors.form(), control);
   const Refit<T> refit(source, factors.full(control), out);
   control.expect(tile_count(targets));

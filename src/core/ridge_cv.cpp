@@ -46,7 +46,10 @@ class RidgeCv {
       : options_(options), out_(out), control_(control), device_(cpu_device<T>()),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control),
-        results_(targets, options, out) {}
+        results_(targets, options, out) {
+    const bool multiplies_features = factors_.form() == Form::primal || out.coefs.kind == Coefs::primal;
+    if (std::is_same_v<T, float> && multiplies_features) preparation.cache_single(control);
+  }
 
   void run();
 
@@ -243,7 +246,6 @@ void RidgeCv<T>::refit_tiles(const std::vector<int64_t>& tiles, const Refit<T>& 
 template <class T>
 void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options,
               RidgeCvOutputs& out, const Control& control) {
-  if (std::is_same_v<T, float>) preparation.cache_single(control);
   RidgeCv<T>(preparation, targets, options, out, control).run();
   preparation.finish();
 }

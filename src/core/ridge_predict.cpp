@@ -21,7 +21,9 @@ class PredictCv {
             const UserScore& user, RidgePredictOutputs& out, const Control& control)
       : alphas_(alphas), score_(score), user_(user), out_(out), control_(control), device_(cpu_device<T>()),
         factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {}
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {
+    if (std::is_same_v<T, float> && factors_.form() == Form::primal) preparation.cache_single(control);
+  }
 
   void run() {
     out_.constant.assign(source_.targets().y.cols, 0);
@@ -181,7 +183,6 @@ class PredictCv {
 template <class T>
 void ridge_predict_cv(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
                       Score score, const UserScore& user, RidgePredictOutputs& out, const Control& control) {
-  if (std::is_same_v<T, float>) preparation.cache_single(control);
   PredictCv<T>(preparation, targets, alphas, score, user, out, control).run();
   preparation.finish();
 }
