@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kPanel = 32;
 constexpr int kUnblocked = 128;       // what is left is reduced at once
-constexpr int kBackColumns = 128;     // of the back-transformation, between looks at the stop flag
+constexpr int kBackColumns = 1024;    // of the back-transformation, between looks at the stop flag
 
 void check(int info, const char* step) {
   if (info == 0) return;
@@ -85,7 +85,8 @@ arma::mat divide_and_conquer(Tridiagonal& t) {
 // vectors <- Q vectors, by blocks of columns on our own threads.
 void apply_reflections(const arma::mat& a, const Tridiagonal& t, arma::mat& vectors, const Control& control) {
   const int n = static_cast<int>(a.n_rows);
-  const int width = std::min(n, kBackColumns);  // the same blocks, and bits, for any number of threads
+  // The same blocks, and bits, for any number of threads. Each makes the reflections' block factors anew, so they are few.
+  const int width = std::min(std::max(64, (n + 1) / 2), kBackColumns);
   parallel_for((n + width - 1) / width, control.n_threads, [&](int64_t block, int) {
     control.check_stop();
     const int first = static_cast<int>(block) * width, cols = std::min(width, n - first), query = -1;
