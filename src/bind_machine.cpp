@@ -38,11 +38,11 @@ double core_memory_peak() {
 // [[Rcpp::export]]
 Rcpp::List core_blas_info() {
   const voxridge::BlasInfo info = voxridge::blas_info();
-  return Rcpp::List::create(
-      Rcpp::Named("vendor") = info.vendor, Rcpp::Named("threads_controlled") = info.threads_controlled,
-      Rcpp::Named("threads") = info.threads, Rcpp::Named("single") = info.single,
-      Rcpp::Named("library") = voxridge::library_of("dgemm_"),
-      Rcpp::Named("hardware_threads") = static_cast<int>(std::thread::hardware_concurrency()));
+  return Rcpp::List::create(Rcpp::Named("vendor") = info.vendor,
+                            Rcpp::Named("threads_controlled") = info.threads_controlled,
+                            Rcpp::Named("threads") = info.threads, Rcpp::Named("single") = info.single,
+                            Rcpp::Named("library") = voxridge::library_of("dgemm_"),
+                            Rcpp::Named("hardware_threads") = static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 // [[Rcpp::export]]

@@ -119,8 +119,8 @@ Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix
   CoefResult coefs(X, Y, options);
   Rcpp::RObject scores = R_NilValue;
   if (wanted == "all") {
-    scores = new_array({n_folds, alphas.size(), Y.ncol()},
-                       {element(names, "folds"), R_NilValue, element(names, "targets")});
+    scores =
+        new_array({n_folds, alphas.size(), Y.ncol()}, {element(names, "folds"), R_NilValue, element(names, "targets")});
   } else if (wanted == "mean") {
     scores = new_array({alphas.size(), Y.ncol()}, {R_NilValue, element(names, "targets")});
   }
@@ -188,11 +188,11 @@ Rcpp::List core_ridge_predict_cv(const Rcpp::NumericMatrix& X, const Rcpp::Numer
                      single ? voxridge::ridge_predict_cv<float>(preparation, targets, penalties, score, user, out, c)
                             : voxridge::ridge_predict_cv<double>(preparation, targets, penalties, score, user, out, c);
                    });
-  return Rcpp::List::create(Rcpp::Named("predictions") = predictions, Rcpp::Named("scores") = scores,
-                            Rcpp::Named("constant_targets") = voxridge_r::places_of(out.constant),
-                            Rcpp::Named("info") = Rcpp::List::create(
-                                Rcpp::Named("precision") = single ? "single" : "double",
-                                Rcpp::Named("n_threads") = control["n_threads"]));
+  return Rcpp::List::create(
+      Rcpp::Named("predictions") = predictions, Rcpp::Named("scores") = scores,
+      Rcpp::Named("constant_targets") = voxridge_r::places_of(out.constant),
+      Rcpp::Named("info") = Rcpp::List::create(Rcpp::Named("precision") = single ? "single" : "double",
+                                               Rcpp::Named("n_threads") = control["n_threads"]));
 }
 
 // [[Rcpp::export]]
@@ -210,4 +210,6 @@ SEXP core_prepare_ridge(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, c
 }
 
 // [[Rcpp::export]]
-bool core_prepared_is_live(SEXP prepared) { return R_ExternalPtrAddr(prepared) != nullptr; }
+bool core_prepared_is_live(SEXP prepared) {
+  return R_ExternalPtrAddr(prepared) != nullptr;
+}

@@ -18,16 +18,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll(100);
 
-void check_interrupt(void*) { R_CheckUserInterrupt(); }
-bool interrupt_pending() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
+void check_interrupt(void*) {
+  R_CheckUserInterrupt();
+}
+bool interrupt_pending() {
+  return R_ToplevelExec(check_interrupt, nullptr) == FALSE;
+}
 
 std::string condition_of(voxridge::ErrorCode code) {
   switch (code) {
-    case voxridge::ErrorCode::invalid_argument: return "argument";
-    case voxridge::ErrorCode::too_large: return "too_large";
-    case voxridge::ErrorCode::memory: return "memory";
-    case voxridge::ErrorCode::numerical: return "numerical";
-    default: return "internal";
+    case voxridge::ErrorCode::invalid_argument:
+      return "argument";
+    case voxridge::ErrorCode::too_large:
+      return "too_large";
+    case voxridge::ErrorCode::memory:
+      return "memory";
+    case voxridge::ErrorCode::numerical:
+      return "numerical";
+    default:
+      return "internal";
   }
 }
 
@@ -59,7 +68,8 @@ std::string condition_of(voxridge::ErrorCode code) {
 }  // namespace
 
 Session::Session(const Rcpp::List& control)
-    : n_threads_(Rcpp::as<int>(control["n_threads"])), memory_bytes_(Rcpp::as<double>(control["memory_bytes"])),
+    : n_threads_(Rcpp::as<int>(control["n_threads"])),
+      memory_bytes_(Rcpp::as<double>(control["memory_bytes"])),
       report_(control.containsElementNamed("progress") ? static_cast<SEXP>(control["progress"]) : R_NilValue) {}
 
 voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Progress* progress) const {

@@ -1,6 +1,6 @@
 // Long work on a background thread, so that R stays able to interrupt it: the job sees a stop flag and a progress
-// counter only, the main thread polls R for interrupts and relays progress. The job has always ended before R is told of
-// an interrupt or an error.
+// counter only, the main thread polls R for interrupts and relays progress. The job has always ended before R is told
+// of an interrupt or an error.
 #pragma once
 
 #include <Rcpp.h>

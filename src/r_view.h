@@ -23,7 +23,9 @@ inline voxridge::MatrixSpan<double> span_of(SEXP x) {
   return {REAL(x), rows, cols, rows};
 }
 
-inline double* data_of(SEXP x) { return Rf_isNull(x) ? nullptr : REAL(x); }
+inline double* data_of(SEXP x) {
+  return Rf_isNull(x) ? nullptr : REAL(x);
+}
 
 inline voxridge::RowList row_list(const Rcpp::IntegerVector& rows) {  // 1-based to 0-based
   voxridge::RowList out(rows.begin(), rows.end());

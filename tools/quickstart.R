@@ -25,6 +25,9 @@ read_matrix <- function(path) {
   lines <- first_lines(path)
   sep <- if (grepl("\t", lines[1L], fixed = TRUE)) "\t" else ","
   fields <- lapply(lines, function(line) scan(text = line, what = "", sep = sep, quiet = TRUE, strip.white = TRUE))
+  if (grepl("[0-9];[-0-9]", lines[length(lines)])) {
+    refuse("'%s' has semicolons between its columns: save it with commas or tabs (and decimal points).", path)
+  }
   is_header <- anyNA(as_numbers(fields[[1L]]))
   body <- if (is_header && length(fields) > 1L) fields[[2L]] else fields[[1L]]
   # write.csv() puts row names in a first column without a name
@@ -106,12 +109,22 @@ run_job <- function(data) {
   predicted <- sweep(data$X[plan$test, , drop = FALSE] %*% fit$coefs, 2L, fit$intercept, "+")
   observed <- data$Y[plan$test, , drop = FALSE]
   list(fit = fit, alphas = alphas, r = column_correlations(observed, predicted),
-       r2 = 1 - colSums((observed - predicted)^2) / colSums(centred(observed)^2),
+       r2 = column_r2(observed, predicted),
        seconds = seconds, n_train = nrow(X), n_test = sum(plan$test), p = ncol(X), t = ncol(Y),
        n_folds = if (length(plan$cv) > 1L) length(unique(plan$cv)) else plan$cv, backend = fit$backend)
 }
 
-centred <- function(x) sweep(x, 2L, colMeans(x))
+# Less the first row at first: columns that do not vary become exactly 0.
+centred <- function(x) {
+  x <- sweep(x, 2L, x[1L, ])
+  sweep(x, 2L, colMeans(x))
+}
+
+# A voxel that does not vary has R2 0, as in the package.
+column_r2 <- function(observed, predicted) {
+  total <- colSums(centred(observed)^2)
+  ifelse(total > 0, 1 - colSums((observed - predicted)^2) / total, 0)
+}
 
 # A voxel that does not vary, or whose prediction does not, has correlation 0.
 column_correlations <- function(a, b) {
@@ -152,12 +165,14 @@ save_picture <- function(job) {
            error = function(e) refuse("cannot write %s in %s.", PICTURE, getwd()),
            warning = function(w) refuse("cannot write %s in %s.", PICTURE, getwd()))
   graphics::par(mfrow = c(1L, 2L), mar = c(5, 4.2, 3.4, 0.8), mgp = c(2.6, 0.7, 0), las = 1L, cex.main = 1)
-  graphics::hist(job$r, breaks = "Scott", col = "#4477AA", border = "white", ylab = "voxels",
-                 main = "How well each voxel is predicted",
+  # one voxel has no spread for Scott's rule
+  graphics::hist(job$r, breaks = if (job$t > 1L) "Scott" else "Sturges", col = "#4477AA", border = "white",
+                 ylab = "voxels", main = "How well each voxel is predicted",
                  xlab = sprintf("correlation on %d held-out samples", job$n_test))
   graphics::abline(v = 0, lty = 3L)
   graphics::abline(v = stats::median(job$r), col = "#CC6677", lwd = 2)
-  graphics::mtext(sprintf("median %.2f", stats::median(job$r)), col = "#CC6677", line = 0.3, cex = 0.8)
+  graphics::mtext(sprintf("median %.2f", stats::median(job$r)), at = stats::median(job$r), col = "#CC6677", line = 0.3,
+                  cex = 0.8)
   counts <- table(factor(match(job$fit$best_alphas, job$alphas), seq_along(job$alphas)))
   graphics::barplot(counts, names.arg = sprintf("%.0e", job$alphas), col = "#4477AA", border = "white", las = 2L,
                     cex.names = 0.7, ylab = "voxels", main = "Which penalty each voxel chose")

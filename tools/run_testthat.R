@@ -14,6 +14,8 @@ results <- as.data.frame(test_dir(
   "tests/testthat", filter = if (length(filter)) filter[1L], package = "voxridge", load_package = "installed",
   reporter = CheckReporter$new(), stop_on_failure = FALSE, stop_on_warning = FALSE
 ))
+# left behind by the reporter where a test failed
+unlink("tests/testthat/testthat-problems.rds")
 failed <- results$failed > 0L | results$error
 warned <- !failed & results$warning > 0L
 skipped <- !failed & !warned & results$skipped

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kSampledEigenvalues = 100;
 constexpr double kWorthwhile = 0.95;  // of the grid: with more nodes than this the plain search is as fast
 
-// Columns = alphas; rows = h, h^2 for each sampled eigenvalue with h = (lambda + a0) / (lambda + alpha), and the constant.
+// Columns = alphas; rows = h, h^2 for each sampled eigenvalue with h = (lambda + a0) / (lambda + alpha), and the
+// constant.
 arma::mat sample_functions(const std::vector<double>& alphas, double smallest, double largest) {
   const double a0 = *std::min_element(alphas.begin(), alphas.end());
   const double step = std::log(largest / smallest) / static_cast<double>(kSampledEigenvalues - 1);

@@ -1,12 +1,12 @@
 // Alpha nodes: how a long grid of penalties is scored at the price of a few.
 //
 // As a function of alpha every held-out sum of squares is a combination of 1, 1 / (lambda_i + alpha) and
-// 1 / ((lambda_i + alpha)(lambda_j + alpha)). The last is a divided difference of the second, so all of them lie in the span
-// of {1, 1 / (lambda + alpha)} and its closure. Over a grid of alphas and the eigenvalues at hand that space has numerical
-// rank 10 .. 40 (60 over 15 decades) whatever the length of the grid. So a few penalties of the grid itself, the nodes, are scored exactly
-// and the sums of squares of all others are fixed linear combinations of theirs: a skeleton (interpolative)
-// decomposition of the matrix of these functions, rows = eigenvalues, columns = alphas
-// (Cheng, Gimbutas, Martinsson, Rokhlin 2005, doi:10.1137/030602678).
+// 1 / ((lambda_i + alpha)(lambda_j + alpha)). The last is a divided difference of the second, so all of them lie in the
+// span of {1, 1 / (lambda + alpha)} and its closure. Over a grid of alphas and the eigenvalues at hand that space has
+// numerical rank 10 .. 40 (60 over 15 decades) whatever the length of the grid. So a few penalties of the grid itself,
+// the nodes, are scored exactly and the sums of squares of all others are fixed linear combinations of theirs: a
+// skeleton (interpolative) decomposition of the matrix of these functions, rows = eigenvalues, columns = alphas (Cheng,
+// Gimbutas, Martinsson, Rokhlin 2005, doi:10.1137/030602678).
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ struct AlphaNodes {
 };
 
 // Nodes for eigenvalues between `smallest` and `largest` (0 and infinity: any). `tolerance` bounds the error of every
-// function of one eigenvalue relative to its value at the smallest alpha (products of two reach about ten times that). All
-// alphas are nodes where fewer would not do.
+// function of one eigenvalue relative to its value at the smallest alpha (products of two reach about ten times that).
+// All alphas are nodes where fewer would not do.
 AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance);
 
 AlphaNodes all_nodes(const std::vector<double>& alphas);

@@ -11,8 +11,8 @@ namespace voxridge {
 
 namespace {
 
-using SgemmFunction = void (*)(const char*, const char*, const int*, const int*, const int*, const float*,
-                               const float*, const int*, const float*, const int*, const float*, float*, const int*);
+using SgemmFunction = void (*)(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
+                               const int*, const float*, const int*, const float*, float*, const int*);
 
 SgemmFunction find_sgemm() {
   static const SgemmFunction found = find_function<SgemmFunction>("sgemm_");
@@ -26,20 +26,22 @@ int blas_size(int64_t size) {
   return static_cast<int>(size);
 }
 
-int blas_stride(int64_t ld) { return blas_size(ld < 1 ? 1 : ld); }
+int blas_stride(int64_t ld) {
+  return blas_size(ld < 1 ? 1 : ld);
+}
 
 template <class T>
 void set_to_zero(MatrixSpan<T> c) {
   for (int64_t j = 0; j < c.cols; ++j) std::fill_n(c.col(j), c.rows, T(0));
 }
 
-void call_gemm(char ta, char tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
-               int ldb, double beta, double* c, int ldc) {
+void call_gemm(char ta, char tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
+               double beta, double* c, int ldc) {
   arma::blas::gemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
 }
 
-void call_gemm(char ta, char tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
-               int ldb, float beta, float* c, int ldc) {
+void call_gemm(char ta, char tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+               float beta, float* c, int ldc) {
   const SgemmFunction sgemm = find_sgemm();
   if (sgemm == nullptr) throw Error(ErrorCode::internal, "the BLAS has no single precision routines");
   sgemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
@@ -47,7 +49,9 @@ void call_gemm(char ta, char tb, int m, int n, int k, float alpha, const float* 
 
 }  // namespace
 
-bool single_blas_available() { return find_sgemm() != nullptr; }
+bool single_blas_available() {
+  return find_sgemm() != nullptr;
+}
 
 template <class T>
 void gemm(Trans trans_a, Trans trans_b, T alpha, MatrixView<T> a, MatrixView<T> b, T beta, MatrixSpan<T> c) {

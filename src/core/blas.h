@@ -1,5 +1,6 @@
 // Matrix products for double and float over plain pointers. The double routines are linked; the float ones are
-// looked up when first used, since R's bundled BLAS has none and a direct reference would keep the package from loading.
+// looked up when first used, since R's bundled BLAS has none and a direct reference would keep the package from
+// loading.
 #pragma once
 
 #include <cstdint>

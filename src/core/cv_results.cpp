@@ -43,8 +43,8 @@ void CvResults::choose(TileRange tile, const FoldMeans& means) {
     }
     if (skip) continue;
     total += means.mean().col(j);
-    const int64_t chosen = options_.conservative ? conservative_alpha(means, j, options_.alphas)
-                                                 : best_alpha(scores, options_.alphas);
+    const int64_t chosen =
+        options_.conservative ? conservative_alpha(means, j, options_.alphas) : best_alpha(scores, options_.alphas);
     if (chosen < 0) {
       throw Error(ErrorCode::invalid_argument, "no finite score for target " + std::to_string(target + 1));
     }

@@ -40,8 +40,8 @@ class Device {
   virtual void upload(MatrixView<double> from, MatrixSpan<T> to) = 0;
   virtual void download(MatrixView<T> from, MatrixSpan<double> to) = 0;
 
-  // A host matrix for repeated use on the device. The host's may be used in place (then `memory` stays empty), so it must
-  // outlive the view.
+  // A host matrix for repeated use on the device. The host's may be used in place (then `memory` stays empty), so it
+  // must outlive the view.
   virtual MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) = 0;
   virtual MatrixView<T> resident(MatrixView<float> host, Buffer<T>& memory) = 0;
 
@@ -83,9 +83,9 @@ class Device {
   // the sum over rows of (target - prediction)^2 for each block and column.
   virtual void error_sums(MatrixView<T> target, MatrixView<T> predictions, MatrixSpan<double> out) = 0;
 
-  // The same for sums of products: out (2 blocks x cols) gets target'prediction, then prediction'prediction, for each block.
-  // Each block of `predictions` has one row more than the target: sqrt(rows) times the mean prediction. Where the others
-  // vanish beside it the prediction is constant and both sums are set to 0.
+  // The same for sums of products: out (2 blocks x cols) gets target'prediction, then prediction'prediction, for each
+  // block. Each block of `predictions` has one row more than the target: sqrt(rows) times the mean prediction. Where
+  // the others vanish beside it the prediction is constant and both sums are set to 0.
   virtual void product_sums(MatrixView<T> target, MatrixView<T> predictions, MatrixSpan<double> out) = 0;
 };
 

@@ -58,8 +58,7 @@ class CpuDevice final : public Device<T> {
     return {buffer.data.get(), rows, cols, rows};
   }
 
-  void load(MatrixView<double> from, const RowList& rows, const std::vector<double>& shift,
-            MatrixSpan<T> to) override {
+  void load(MatrixView<double> from, const RowList& rows, const std::vector<double>& shift, MatrixSpan<T> to) override {
     const int64_t n = static_cast<int64_t>(rows.size());
     for (int64_t j = 0; j < from.cols; ++j) {
       const double* source = from.col(j);
@@ -78,9 +77,7 @@ class CpuDevice final : public Device<T> {
     for (int64_t j = 0; j < from.cols; ++j) std::copy_n(from.col(j), from.rows, to.col(j));
   }
 
-  MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) override {
-    return use_or_copy(host, memory);
-  }
+  MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) override { return use_or_copy(host, memory); }
   MatrixView<T> resident(MatrixView<float> host, Buffer<T>& memory) override { return use_or_copy(host, memory); }
 
   void gemm_to_host(Trans trans_a, Trans trans_b, MatrixView<T> a, MatrixView<T> b, Buffer<T>& scratch,
@@ -94,8 +91,7 @@ class CpuDevice final : public Device<T> {
     }
   }
 
-  void gemm(Trans trans_a, Trans trans_b, T alpha, MatrixView<T> a, MatrixView<T> b, T beta,
-            MatrixSpan<T> c) override {
+  void gemm(Trans trans_a, Trans trans_b, T alpha, MatrixView<T> a, MatrixView<T> b, T beta, MatrixSpan<T> c) override {
     voxridge::gemm(trans_a, trans_b, alpha, a, b, beta, c);
   }
 

@@ -9,8 +9,8 @@
 
 extern "C" {
 // Fortran passes the lengths of character arguments last.
-void dlatrd_(const char* uplo, const int* n, const int* nb, double* a, const int* lda, double* e, double* tau, double* w,
-             const int* ldw, size_t);
+void dlatrd_(const char* uplo, const int* n, const int* nb, double* a, const int* lda, double* e, double* tau,
+             double* w, const int* ldw, size_t);
 void dsytd2_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, int* info,
              size_t);
 void dsyr2k_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha, const double* a,
@@ -28,12 +28,13 @@ namespace voxridge {
 namespace {
 
 constexpr int kPanel = 32;
-constexpr int kUnblocked = 128;       // what is left is reduced at once
-constexpr int kBackColumns = 1024;    // of the back-transformation, between looks at the stop flag
+constexpr int kUnblocked = 128;     // what is left is reduced at once
+constexpr int kBackColumns = 1024;  // of the back-transformation, between looks at the stop flag
 
 void check(int info, const char* step) {
   if (info == 0) return;
-  throw Error(ErrorCode::numerical, std::string("the eigendecomposition of a Gram matrix did not converge (") + step + ")");
+  throw Error(ErrorCode::numerical,
+              std::string("the eigendecomposition of a Gram matrix did not converge (") + step + ")");
 }
 
 struct Tridiagonal {
@@ -43,7 +44,8 @@ struct Tridiagonal {
 // Lower triangle of `a` to tridiagonal form; below the first sub-diagonal stay the reflections.
 Tridiagonal reduce(arma::mat& a, const Control& control) {
   const int n = static_cast<int>(a.n_rows), panel = kPanel;
-  Tridiagonal t{std::vector<double>(n), std::vector<double>(std::max(1, n - 1)), std::vector<double>(std::max(1, n - 1))};
+  Tridiagonal t{std::vector<double>(n), std::vector<double>(std::max(1, n - 1)),
+                std::vector<double>(std::max(1, n - 1))};
   std::vector<double> w(static_cast<size_t>(n) * panel);
   const double minus_one = -1, one = 1;
   int first = 0;
@@ -85,7 +87,8 @@ arma::mat divide_and_conquer(Tridiagonal& t) {
 // vectors <- Q vectors, by blocks of columns on our own threads.
 void apply_reflections(const arma::mat& a, const Tridiagonal& t, arma::mat& vectors, const Control& control) {
   const int n = static_cast<int>(a.n_rows);
-  // The same blocks, and bits, for any number of threads. Each makes the reflections' block factors anew, so they are few.
+  // The same blocks, and bits, for any number of threads. Each makes the reflections' block factors anew, so they are
+  // few.
   const int width = std::min(std::max(64, (n + 1) / 2), kBackColumns);
   parallel_for((n + width - 1) / width, control.n_threads, [&](int64_t block, int) {
     control.check_stop();

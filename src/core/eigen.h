@@ -1,7 +1,7 @@
 // Symmetric eigendecomposition that can be stopped: LAPACK's dsyevd taken apart into steps of bounded length.
 //
-// A = Q T Q' (T tridiagonal) by panels of Householder reflections, T = Z L Z' by divide and conquer (dstedc), V = Q Z by
-// blocks of columns (dormtr). The same operations in the same order as dsyevd (Golub and Van Loan 2013, section 8.3;
+// A = Q T Q' (T tridiagonal) by panels of Householder reflections, T = Z L Z' by divide and conquer (dstedc), V = Q Z
+// by blocks of columns (dormtr). The same operations in the same order as dsyevd (Golub and Van Loan 2013, section 8.3;
 // Gu and Eisenstat 1995, doi:10.1137/S0895479892241287); only the middle step cannot be stopped.
 #pragma once
 

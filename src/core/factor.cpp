@@ -9,11 +9,8 @@
 #include "blas.h"
 #include "eigen.h"
 #include "gram.h"
+#include "svd.h"
 #include "threads.h"
-
-extern "C" {
-void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work, const int* lwork, int* info);
-}
 
 namespace voxridge {
 
@@ -21,8 +18,9 @@ namespace {
 
 constexpr int64_t kThreadedFactor = 1500;
 
-// Dual Gram matrices of centred rows have the constant vector in their null space. Given the mean eigenvalue instead, it
-// keeps apart from true null directions; it meets only zeros (centred targets, centred held-out Gram), so nothing changes.
+// Dual Gram matrices of centred rows have the constant vector in their null space. Given the mean eigenvalue instead,
+// it keeps apart from true null directions; it meets only zeros (centred targets, centred held-out Gram), so nothing
+// changes.
 double lift_constant(arma::mat& gram) {
   const double value = arma::trace(gram) / static_cast<double>(gram.n_rows);
   gram += value / static_cast<double>(gram.n_rows);
@@ -36,42 +34,9 @@ Factor eigen_factor(arma::mat gram, const Control& control) {
   return out;
 }
 
-// Singular values to eigenvalues: below the rank cut-off of the rows they are exact zeros.
-arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols) {
-  const double top = singular.is_empty() ? 0 : singular.max();
-  const double cutoff = static_cast<double>(std::max(rows, cols)) * std::numeric_limits<double>::epsilon() * top;
-  arma::vec values(singular.n_elem);
-  for (arma::uword i = 0; i < singular.n_elem; ++i) values[i] = singular[i] > cutoff ? singular[i] * singular[i] : 0;
-  return values;
+arma::uvec places(const RowList& rows) {
+  return arma::conv_to<arma::uvec>::from(rows);
 }
-
-// R of rows = Q R, at least as many rows as columns.
-arma::mat upper_triangle(arma::mat rows) {
-  const int m = static_cast<int>(rows.n_rows), n = static_cast<int>(rows.n_cols), query = -1;
-  std::vector<double> tau(std::max(1, n));
-  double work_size = 0;
-  int info = 0;
-  dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), &work_size, &query, &info);
-  const int lwork = static_cast<int>(work_size);
-  std::vector<double> work(std::max(1, lwork));
-  dgeqrf_(&m, &n, rows.memptr(), &m, tau.data(), work.data(), &lwork, &info);
-  return arma::trimatu(rows.head_rows(n));
-}
-
-struct ThinSvd {
-  arma::mat left, right;
-  arma::vec singular;
-};
-
-ThinSvd thin_svd(const arma::mat& rows) {
-  ThinSvd out;
-  if (!arma::svd_econ(out.left, out.singular, out.right, rows, "both", "dc")) {
-    throw Error(ErrorCode::numerical, "the singular value decomposition of the features did not converge");
-  }
-  return out;
-}
-
-arma::uvec places(const RowList& rows) { return arma::conv_to<arma::uvec>::from(rows); }
 
 }  // namespace
 
@@ -96,10 +61,14 @@ Factors::Factors(const Features& features, const Folds& folds, double smallest_a
   }
 }
 
-bool Factors::serves(double smallest_alpha) const { return route_ == Route::svd || serves_by_eigen(smallest_alpha); }
+bool Factors::serves(double smallest_alpha) const {
+  return route_ == Route::svd || serves_by_eigen(smallest_alpha);
+}
 
 // Not for alpha = 0, which needs a rank cut-off.
-bool Factors::serves_by_eigen(double alpha) const { return alpha > kSvdBelow * top_ || (alpha > 0 && top_ == 0); }
+bool Factors::serves_by_eigen(double alpha) const {
+  return alpha > kSvdBelow * top_ || (alpha > 0 && top_ == 0);
+}
 
 double Factors::bytes_of_folds() const {
   double sum = 0;
@@ -217,10 +186,14 @@ void Factors::keep(bool of_all_rows, bool of_folds, const Control& control) {
   });
 }
 
-void Factors::release_folds() { std::fill(kept_.begin(), kept_.end(), nullptr); }
+void Factors::release_folds() {
+  std::fill(kept_.begin(), kept_.end(), nullptr);
+}
 
 // A threaded BLAS gains nothing on small factorisations, and its threads would go on spinning beside ours.
-int Factors::factor_threads(const Control& control) const { return inner() < kThreadedFactor ? 1 : control.n_threads; }
+int Factors::factor_threads(const Control& control) const {
+  return inner() < kThreadedFactor ? 1 : control.n_threads;
+}
 
 std::shared_ptr<const Factor> Factors::full(const Control& control) {
   if (kept_full_ == nullptr) {
@@ -241,7 +214,8 @@ arma::mat Factors::inverse_gram(const Factor& full, double alpha) {
   for (arma::uword i = 0; i < half.n_cols; ++i) half.col(i) *= std::sqrt(inverse(full.values[i], alpha));
   arma::mat g(half.n_rows, half.n_rows, arma::fill::none);
   syrk(Trans::no, 1.0, view_of(half), 0.0, span_of(g));
-  const double constant = full.constant_value < 0 ? 0 : inverse(full.constant_value, alpha) / static_cast<double>(g.n_rows);
+  const double constant =
+      full.constant_value < 0 ? 0 : inverse(full.constant_value, alpha) / static_cast<double>(g.n_rows);
   for (arma::uword j = 0; j < g.n_cols; ++j) {
     g(j, j) -= constant;
     for (arma::uword i = j + 1; i < g.n_rows; ++i) g(j, i) = g(i, j) -= constant;

@@ -35,15 +35,16 @@ inline double inverse(double lambda, double alpha) {
 }
 
 struct Factor {
-  arma::mat vectors;  // m x r (dual) or p x r (primal)
-  arma::vec values;   // r, >= 0
+  arma::mat vectors;           // m x r (dual) or p x r (primal)
+  arma::vec values;            // r, >= 0
   double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where it is not among them
-  arma::mat samples;           // primal, svd: X V (rows x r), which takes the place of V'X' in V'X'Y and keeps its digits
-  bool spans_samples = false;  // dual: the vectors span all that targets can be (without their mean, if that is removed)
+  arma::mat samples;  // primal, svd: X V (rows x r), which takes the place of V'X' in V'X'Y and keeps its digits
+  bool spans_samples =
+      false;  // dual: the vectors span all that targets can be (without their mean, if that is removed)
 };
 
 struct FoldFactor : Factor {
-  arma::mat left;                  // held-out rows x r: X_v X_t' V (dual) or X_v V (primal), X_v less the training means
+  arma::mat left;  // held-out rows x r: X_v X_t' V (dual) or X_v V (primal), X_v less the training means
   std::vector<double> train_mean;  // of the features, primal form only
   bool direct = false;             // primal: X'Y must come from the training rows themselves
 };
@@ -75,8 +76,8 @@ class Factors {
   // G = (K + alpha I)^-1 of all rows, less its part in the constant direction where an intercept is fitted.
   static arma::mat inverse_gram(const Factor& full, double alpha);
 
-  // Held-out rows x training rows: the predictions of a fold's centred held-out targets from its centred training targets.
-  // By the inverse of a partitioned matrix K_vt (K_tt + alpha I)^-1 = -G_vv^-1 G_vt.
+  // Held-out rows x training rows: the predictions of a fold's centred held-out targets from its centred training
+  // targets. By the inverse of a partitioned matrix K_vt (K_tt + alpha I)^-1 = -G_vv^-1 G_vt.
   arma::mat leave_out_operator(const arma::mat& inverse_gram, int64_t f) const;
 
   // Smallest and largest non-zero eigenvalue of the folds (of all rows, which enclose them, where the folds need no
@@ -97,9 +98,9 @@ class Factors {
   const Folds& folds_;
   Form form_;
   Route route_;
-  double top_;            // largest eigenvalue of the whole Gram matrix
-  arma::mat gram_;        // of all rows
-  arma::mat triangle_;    // svd, n < p: L of X = L Q', which has the same left vectors and values as X
+  double top_;          // largest eigenvalue of the whole Gram matrix
+  arma::mat gram_;      // of all rows
+  arma::mat triangle_;  // svd, n < p: L of X = L Q', which has the same left vectors and values as X
   std::vector<std::shared_ptr<const FoldFactor>> kept_;
   std::shared_ptr<const Factor> kept_full_;
 };

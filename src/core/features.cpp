@@ -63,8 +63,7 @@ const std::vector<float>& Features::cache<float>() const {
 }
 
 template <class T>
-MatrixView<T> Features::block(int64_t row, int64_t n_rows, int64_t col, int64_t n_cols,
-                              std::vector<T>& scratch) const {
+MatrixView<T> Features::block(int64_t row, int64_t n_rows, int64_t col, int64_t n_cols, std::vector<T>& scratch) const {
   if constexpr (std::is_same_v<T, double>) {
     if (in_place_) return x_.block(row, col, n_rows, n_cols);
   }

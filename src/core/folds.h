@@ -19,10 +19,10 @@ struct Fold {
 // When the held-out sets partition the samples and every training set is the complement of its own, rows are
 // re-ordered fold by fold, so that a fold is a range and sums over training rows are totals less the fold's part.
 struct Folds {
-  std::vector<Fold> folds;   // in the new order of rows
-  RowList order;             // order[i] = the caller's row at place i
+  std::vector<Fold> folds;  // in the new order of rows
+  RowList order;            // order[i] = the caller's row at place i
   bool partition = false;
-  bool in_order = true;      // order[i] == i for all i
+  bool in_order = true;  // order[i] == i for all i
 
   int64_t count() const { return static_cast<int64_t>(folds.size()); }
 };

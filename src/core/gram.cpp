@@ -20,10 +20,12 @@ int64_t block_length(int64_t n, int64_t available) {
   return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
 }
 
-void mirror(arma::mat& m) { m = arma::symmatl(m); }
+void mirror(arma::mat& m) {
+  m = arma::symmatl(m);
+}
 
-// Lower block triangle of total += rows rows' (Trans::no) or columns'columns (Trans::yes) of a panel, by blocks on our own
-// threads with BLAS at one: the same bits for any number of threads, and no BLAS threads left spinning beside ours.
+// Lower block triangle of total += rows rows' (Trans::no) or columns'columns (Trans::yes) of a panel, by blocks on our
+// own threads with BLAS at one: the same bits for any number of threads, and no BLAS threads left spinning beside ours.
 void add_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
   constexpr int64_t block = 160;
   const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;

@@ -1,10 +1,10 @@
 // Gram matrices for all folds from one pass over X.
 //
 // Dual (samples x samples): K = X X' once. With training rows t of size m and r_i = mean over j in t of K_ij, the Gram
-// matrix of the rows centred on the training means is K_ij - r_i - r_j + mean(r_t), for training and held-out rows i alike.
-// Primal (features x features): G = X'X once; a training Gram is G - X_v'X_v - m d d' with d the training mean of the
-// globally centred rows. Both lose digits when the rows left out dominate the total (one wild sample), so each result is
-// checked against the total and, where it shrank too far, made again from the fold's own centred rows.
+// matrix of the rows centred on the training means is K_ij - r_i - r_j + mean(r_t), for training and held-out rows i
+// alike. Primal (features x features): G = X'X once; a training Gram is G - X_v'X_v - m d d' with d the training mean
+// of the globally centred rows. Both lose digits when the rows left out dominate the total (one wild sample), so each
+// result is checked against the total and, where it shrank too far, made again from the fold's own centred rows.
 #pragma once
 
 #include <vector>

@@ -2,10 +2,11 @@
 //
 // With fitted values H y, H = H(alpha) including the mean where an intercept is fitted:
 //   leave-one-out residual  (y_i - (Hy)_i) / (1 - H_ii)          (Allen 1974, doi:10.1080/00401706.1974.10489157)
-//   GCV                     n ||y - Hy||^2 / (n - trace H)^2     (Golub, Heath, Wahba 1979, doi:10.1080/00401706.1979.10489751)
-// In dual form both parts of the residual are taken from G = (K + alpha I)^-1, y - Hy = alpha G y and 1 - H_ii = alpha G_ii,
-// so nothing cancels. Scores: neg_mse is minus the mean squared leave-one-out residual (minus GCV), r2 one minus its ratio to
-// the variance, correlation that of y with the leave-one-out predictions.
+//   GCV                     n ||y - Hy||^2 / (n - trace H)^2     (Golub, Heath, Wahba 1979,
+//   doi:10.1080/00401706.1979.10489751)
+// In dual form both parts of the residual are taken from G = (K + alpha I)^-1, y - Hy = alpha G y and 1 - H_ii = alpha
+// G_ii, so nothing cancels. Scores: neg_mse is minus the mean squared leave-one-out residual (minus GCV), r2 one minus
+// its ratio to the variance, correlation that of y with the leave-one-out predictions.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,9 @@ std::vector<double> operator_bytes(const Factors& factors, const Folds& folds) {
 }
 
 // Whole products where at least one is allowed.
-int64_t whole_products(int64_t nodes, int64_t product) { return nodes < product ? nodes : nodes / product * product; }
+int64_t whole_products(int64_t nodes, int64_t product) {
+  return nodes < product ? nodes : nodes / product * product;
+}
 
 class Planner {
  public:

@@ -20,8 +20,8 @@ class Philox {
 
   // Four words for one index.
   Block block(uint64_t index) const {
-    Block counter = {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
-                     static_cast<uint32_t>(stream_), static_cast<uint32_t>(stream_ >> 32)};
+    Block counter = {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), static_cast<uint32_t>(stream_),
+                     static_cast<uint32_t>(stream_ >> 32)};
     return rounds(counter, key_);
   }
 

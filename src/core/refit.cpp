@@ -16,7 +16,9 @@ constexpr int64_t kBlockCols = 512;  // of features, where a block has to be cop
 
 template <class T>
 Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, const CoefOutputs& out)
-    : source_(source), factor_(std::move(factor)), out_(out),
+    : source_(source),
+      factor_(std::move(factor)),
+      out_(out),
       values_(factor_->values.begin(), factor_->values.end()),
       vectors_(source.device().resident(view_of(factor_->vectors), memory_)) {
   if (!factor_->samples.is_empty()) samples_ = source.device().resident(view_of(factor_->samples), samples_memory_);
@@ -71,8 +73,8 @@ arma::mat Refit<T>::multiply_features(Tile<T>& tile, MatrixView<T> coefs) const 
   return product;
 }
 
-// Dual weights in fold order: A itself, or from primal coefficients (Y - XB) / alpha. Where alpha is 0 that is 0 / 0, and
-// X V diag(1 / lambda^2) V'X'Y has the same product with X'.
+// Dual weights in fold order: A itself, or from primal coefficients (Y - XB) / alpha. Where alpha is 0 that is 0 / 0,
+// and X V diag(1 / lambda^2) V'X'Y has the same product with X'.
 template <class T>
 void Refit<T>::write_dual(Tile<T>& tile, MatrixView<T> weights, const std::vector<double>& alphas) const {
   Device<T>& device = source_.device();

@@ -1,5 +1,5 @@
-// Coefficients with one penalty per target, in one pass: B = V diag(1 / (lambda + alpha_target)) V'X'Y, or the same with
-// Gram vectors and B = X'A. Every target has its own column of diag, so nothing is grouped by penalty.
+// Coefficients with one penalty per target, in one pass: B = V diag(1 / (lambda + alpha_target)) V'X'Y, or the same
+// with Gram vectors and B = X'A. Every target has its own column of diag, so nothing is grouped by penalty.
 #pragma once
 
 #include <memory>

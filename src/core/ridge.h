@@ -50,17 +50,17 @@ struct RidgeCvOptions {
   bool conservative = false;
   Score score = Score::r2;
   UserScore user;
-  int64_t targets_batch = 0;        // 0: as many as the memory allows
+  int64_t targets_batch = 0;  // 0: as many as the memory allows
   int64_t targets_batch_refit = 0;
   int64_t alphas_batch = 0;
 };
 
 struct RidgeCvOutputs {
-  int* alpha_index = nullptr;      // t, 0-based; -1 for skipped targets
-  double* fold_scores = nullptr;   // folds x alphas x t, or nullptr
-  double* mean_scores = nullptr;   // alphas x t, or nullptr
+  int* alpha_index = nullptr;     // t, 0-based; -1 for skipped targets
+  double* fold_scores = nullptr;  // folds x alphas x t, or nullptr
+  double* mean_scores = nullptr;  // alphas x t, or nullptr
   CoefOutputs coefs;
-  std::vector<char> constant;      // t: constant over the held-out rows of some fold
+  std::vector<char> constant;  // t: constant over the held-out rows of some fold
   // What was done:
   Form form = Form::dual;
   Route route = Route::eigen;
@@ -70,8 +70,8 @@ struct RidgeCvOutputs {
 
 // Penalties by cross-validation, then coefficients on all rows. T: precision of the target loop.
 template <class T>
-void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options,
-              RidgeCvOutputs& out, const Control& control);
+void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out,
+              const Control& control);
 
 // Coefficients at given penalties (one, or one per target).
 template <class T>

@@ -1,8 +1,8 @@
 // ridge_cv(): order of the work.
 //
-// All operators of all folds fit the budget (the usual case, one pass): tiles outermost, folds inside, and a tile goes from its
-// scores to its coefficients while it is at hand, so Y is read once. Otherwise operators are made in several passes over the
-// tiles, fold by fold and node by node, and running means wait in memory between passes.
+// All operators of all folds fit the budget (the usual case, one pass): tiles outermost, folds inside, and a tile goes
+// from its scores to its coefficients while it is at hand, so Y is read once. Otherwise operators are made in several
+// passes over the tiles, fold by fold and node by node, and running means wait in memory between passes.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -18,7 +18,7 @@ namespace voxridge {
 
 namespace {
 
-constexpr double kFactorShare = 0.4;     // of the memory budget
+constexpr double kFactorShare = 0.4;  // of the memory budget
 constexpr double kOperatorShare = 0.3;
 constexpr double kWaitingShare = 0.2;    // running means between passes
 constexpr double kNearlyPerfect = 1e-6;  // share of the null error below which interpolated errors lose their order
@@ -43,7 +43,10 @@ class RidgeCv {
  public:
   RidgeCv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out,
           const Control& control)
-      : options_(options), out_(out), control_(control), device_(cpu_device<T>()),
+      : options_(options),
+        out_(out),
+        control_(control),
+        device_(cpu_device<T>()),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control),
         results_(targets, options, out) {
@@ -77,7 +80,7 @@ class RidgeCv {
   TileSource<T> source_;
   AlphaNodes nodes_;
   CvResults results_;
-  std::vector<int64_t> redo_;           // tiles with nearly perfect predictions
+  std::vector<int64_t> redo_;  // tiles with nearly perfect predictions
   std::mutex redo_lock_;
 };
 
@@ -149,8 +152,8 @@ std::vector<FoldOperator<T>> RidgeCv<T>::operators_of(const OperatorPass& pass) 
 // Scores and choices of some tiles, and their coefficients if `refit` is given.
 template <class T>
 void RidgeCv<T>::search_tiles(const std::vector<int64_t>& tiles, const Refit<T>* refit) {
-  const std::vector<OperatorPass> passes = plan_passes(factors_, source_.folds(), n_nodes(), options_.alphas_batch,
-                                                       kOperatorShare * control_.memory_bytes);
+  const std::vector<OperatorPass> passes =
+      plan_passes(factors_, source_.folds(), n_nodes(), options_.alphas_batch, kOperatorShare * control_.memory_bytes);
   out_.passes = std::max(out_.passes, static_cast<int64_t>(passes.size()));
   for (const OperatorPass& pass : passes) control_.expect(static_cast<int64_t>(tiles.size() * pass.size()));
   if (passes.size() > 1) {
@@ -244,8 +247,8 @@ void RidgeCv<T>::refit_tiles(const std::vector<int64_t>& tiles, const Refit<T>& 
 }  // namespace
 
 template <class T>
-void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options,
-              RidgeCvOutputs& out, const Control& control) {
+void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out,
+              const Control& control) {
   RidgeCv<T>(preparation, targets, options, out, control).run();
   preparation.finish();
 }

@@ -19,7 +19,12 @@ class PredictCv {
  public:
   PredictCv(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas, Score score,
             const UserScore& user, RidgePredictOutputs& out, const Control& control)
-      : alphas_(alphas), score_(score), user_(user), out_(out), control_(control), device_(cpu_device<T>()),
+      : alphas_(alphas),
+        score_(score),
+        user_(user),
+        out_(out),
+        control_(control),
+        device_(cpu_device<T>()),
         factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {
     if (std::is_same_v<T, float> && factors_.form() == Form::primal) preparation.cache_single(control);

@@ -22,8 +22,8 @@ using UserScore = std::function<void(MatrixView<double> truth, MatrixView<double
 // What is known of the held-out targets of a tile.
 struct HeldOutSums {
   int64_t rows = 0;
-  std::vector<double> null_error;   // per target: sum of squares of y - training mean, the error of predicting that mean
-  std::vector<double> outside;      // part of it no prediction can reach (held-out rows outnumber the features)
+  std::vector<double> null_error;  // per target: sum of squares of y - training mean, the error of predicting that mean
+  std::vector<double> outside;     // part of it no prediction can reach (held-out rows outnumber the features)
   std::vector<double> sum_squares;  // about the held-out mean
   std::vector<char> constant;
 };
@@ -35,8 +35,8 @@ arma::mat scores_from_errors(Score score, const AlphaNodes& nodes, const arma::m
 arma::mat scores_from_products(const AlphaNodes& nodes, const std::vector<double>& alphas, const arma::mat& products,
                                const HeldOutSums& held);
 
-// Scores of predictions that are at hand, per column; both are given less `shift` (per column), which only a score of the
-// caller's gets back.
+// Scores of predictions that are at hand, per column; both are given less `shift` (per column), which only a score of
+// the caller's gets back.
 void score_columns(Score score, const UserScore& user, const arma::mat& truth, const arma::mat& prediction,
                    const std::vector<double>& shift, const std::vector<char>& constant, double* out);
 

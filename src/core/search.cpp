@@ -20,7 +20,8 @@ constexpr double kRotateAbove = 1.25;
 void split_mean(arma::mat& rows) {
   const double n = static_cast<double>(rows.n_rows);
   arma::rowvec mean(rows.n_cols);
-  for (arma::uword j = 0; j < rows.n_cols; ++j) mean[j] = column_mean(rows.colptr(j), static_cast<int64_t>(rows.n_rows));
+  for (arma::uword j = 0; j < rows.n_cols; ++j)
+    mean[j] = column_mean(rows.colptr(j), static_cast<int64_t>(rows.n_rows));
   rows.each_row() -= mean;
   rows.insert_rows(rows.n_rows, arma::rowvec(std::sqrt(n) * mean));
 }
@@ -36,8 +37,8 @@ FoldSide make_side(const Factors& factors, int64_t f, Score score, const Control
   FoldSide side;
   side.factor = factors.fold(f, control);
   side.left = side.factor->left;
-  const bool rotate = factors.form() == Form::primal && score != Score::user &&
-                      side.left.n_cols > 0 && static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
+  const bool rotate = factors.form() == Form::primal && score != Score::user && side.left.n_cols > 0 &&
+                      static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
   if (score == Score::correlation) split_mean(side.left);
   if (!rotate) return side;
   const arma::rowvec last = side.left.row(side.left.n_rows - 1);
@@ -63,7 +64,12 @@ class OperatorMaker {
  public:
   OperatorMaker(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans, Score score,
                 const std::vector<double>& node_alphas, const Control& control)
-      : device_(device), factors_(factors), plans_(plans), score_(score), alphas_(node_alphas), control_(control),
+      : device_(device),
+        factors_(factors),
+        plans_(plans),
+        score_(score),
+        alphas_(node_alphas),
+        control_(control),
         operators_(plans.size()) {
     for (size_t i = 0; i < plans.size(); ++i) {
       operators_[i].fold = plans[i].fold;
@@ -105,8 +111,8 @@ class OperatorMaker {
     std::vector<std::pair<size_t, int64_t>> jobs;  // plan, its node
     for (size_t i = 0; i < plans_.size(); ++i) {
       const bool same = i > 0 && plans_[i - 1].fold == plans_[i].fold;
-      sides[i] = same ? sides[i - 1]
-                      : std::make_shared<const FoldSide>(make_side(factors_, plans_[i].fold, score_, control_));
+      sides[i] =
+          same ? sides[i - 1] : std::make_shared<const FoldSide>(make_side(factors_, plans_[i].fold, score_, control_));
       operators_[i].train_mean = sides[i]->factor->train_mean;
       operators_[i].direct = sides[i]->factor->direct;
       if (!sides[i]->factor->samples.is_empty()) {
@@ -209,7 +215,8 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
   const HeldOut<T> out = source.held_out(tile, op.fold);
   const MatrixView<T> target = prepare_target(source, op, score, out, tile, held);
   const int64_t per_node = score == Score::correlation ? 2 : 1;
-  const int64_t chunk = nodes_per_product(out.y.rows, source.form() == Form::primal ? source.features().cols() : side.rows);
+  const int64_t chunk =
+      nodes_per_product(out.y.rows, source.form() == Form::primal ? source.features().cols() : side.rows);
   arma::mat sums(per_node * op.n_nodes, tile.cols, arma::fill::none);
   for (int64_t node = 0; node < op.n_nodes; node += chunk) {
     const int64_t n_nodes = std::min(chunk, op.n_nodes - node), n_rows = n_nodes * op.block_rows;
@@ -230,9 +237,9 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
 }
 
 template std::vector<FoldOperator<float>> make_operators(Device<float>&, Factors&, const std::vector<OperatorPlan>&,
-                                                        Score, const std::vector<double>&, const Control&);
-template std::vector<FoldOperator<double>> make_operators(Device<double>&, Factors&, const std::vector<OperatorPlan>&,
                                                          Score, const std::vector<double>&, const Control&);
+template std::vector<FoldOperator<double>> make_operators(Device<double>&, Factors&, const std::vector<OperatorPlan>&,
+                                                          Score, const std::vector<double>&, const Control&);
 template arma::mat operator_sums(const TileSource<float>&, const FoldOperator<float>&, Score, const UserScore&,
                                  Tile<float>&, HeldOutSums&);
 template arma::mat operator_sums(const TileSource<double>&, const FoldOperator<double>&, Score, const UserScore&,

@@ -1,10 +1,11 @@
 // Held-out scores of every penalty, fold and target, without ever holding a prediction longer than a tile.
 //
 // For one fold the predictions at alpha are M_alpha times the training side (Y in dual form, X'Y in primal form), with
-// M_alpha = left diag(1 / (lambda + alpha)) V' of the fold's factor. The M_alpha of a group of nodes are stacked, so a fold
-// costs one product per group: 2 rows m t operations per node. In primal form a fold with more held-out rows than
-// features is first turned by an orthogonal basis of its held-out rows, after which p rows carry all of the error that
-// depends on alpha.
+// M_alpha = left diag(1 / (lambda + alpha)) V' of the fold's factor, or, in dual form with folds that partition the
+// samples, from the factor of all rows with the fold left out (Factors::leave_out_operator). The M_alpha of several
+// nodes are stacked, so a fold costs a few products: 2 rows m t operations per node. In primal form a fold with more
+// held-out rows than features is first turned by an orthogonal basis of its held-out rows, after which p rows carry all
+// of the error that depends on alpha.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +23,11 @@ struct FoldOperator {
   Buffer<T> memory, basis_memory;
   std::shared_ptr<const FoldFactor> factor;  // behind `samples` where the device uses it in place
   Buffer<T> samples_memory;
-  MatrixView<T> samples;               // as in Factor, or empty
-  MatrixSpan<T> stacked;               // (n_nodes * block_rows) x inner
-  MatrixSpan<T> basis;                 // held-out rows x rows, or empty
-  int64_t block_rows = 0;              // of a node's predictions (correlation: one more, the mean)
-  std::vector<double> train_mean;      // as in FoldFactor
+  MatrixView<T> samples;           // as in Factor, or empty
+  MatrixSpan<T> stacked;           // (n_nodes * block_rows) x inner
+  MatrixSpan<T> basis;             // held-out rows x rows, or empty
+  int64_t block_rows = 0;          // of a node's predictions (correlation: one more, the mean)
+  std::vector<double> train_mean;  // as in FoldFactor
   bool direct = false;
 };
 
@@ -35,8 +36,8 @@ struct OperatorPlan {
   int64_t fold, first_node, n_nodes;
 };
 
-// How many nodes one product stacks, from a fixed place in the grid: enough rows to run at full speed, few enough to stay in
-// cache, and always the same ones whatever the batches, so that batches change no bit.
+// How many nodes one product stacks, from a fixed place in the grid: enough rows to run at full speed, few enough to
+// stay in cache, and always the same ones whatever the batches, so that batches change no bit.
 inline int64_t nodes_per_product(int64_t held_out_rows, int64_t inner) {
   constexpr int64_t stacked_rows = 2048;
   return std::max<int64_t>(1, stacked_rows / std::max<int64_t>(1, std::min(held_out_rows, inner)));

@@ -11,7 +11,9 @@ namespace {
 
 constexpr double kTrainShare = 1e-4;  // of a target's energy: with less than this in training, subtract nothing
 
-int64_t size_of(const RowList& rows) { return static_cast<int64_t>(rows.size()); }
+int64_t size_of(const RowList& rows) {
+  return static_cast<int64_t>(rows.size());
+}
 
 }  // namespace
 
@@ -75,8 +77,8 @@ std::vector<double> TileSource<T>::train_means(const Tile<T>& tile, int64_t f) c
 }
 
 template <class T>
-MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean,
-                                        bool direct, MatrixView<T> samples) const {
+MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct,
+                                        MatrixView<T> samples) const {
   const Fold& fold = folds_.folds[f];
   const std::vector<double> y_mean = train_means(tile, f);
   const int64_t m = size_of(fold.train), p = features_.cols();

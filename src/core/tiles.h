@@ -21,7 +21,9 @@ struct Targets {
   bool center = false;     // an intercept is fitted
 };
 
-inline int64_t tile_count(const Targets& targets) { return (targets.y.cols + kTileCols - 1) / kTileCols; }
+inline int64_t tile_count(const Targets& targets) {
+  return (targets.y.cols + kTileCols - 1) / kTileCols;
+}
 inline bool skipped(const Targets& targets, int64_t target) {
   return !targets.skip.empty() && targets.skip[target] != 0;
 }
@@ -29,11 +31,11 @@ inline bool skipped(const Targets& targets, int64_t target) {
 // One worker's tile and its working memory.
 template <class T>
 struct Tile {
-  int64_t first = 0;         // target
+  int64_t first = 0;  // target
   int64_t cols = 0;
-  MatrixSpan<T> y;           // n x cols, fold order, less `mean`
-  std::vector<double> mean;  // whole-sample means (zero without an intercept)
-  MatrixSpan<T> total;       // primal: X'Y of all rows, p x cols
+  MatrixSpan<T> y;                   // n x cols, fold order, less `mean`
+  std::vector<double> mean;          // whole-sample means (zero without an intercept)
+  MatrixSpan<T> total;               // primal: X'Y of all rows, p x cols
   std::vector<MatrixSpan<T>> parts;  // primal, few folds: X_v'Y_v of each
   std::vector<double> squares;       // primal, partition: sums of squares of y
 
@@ -46,8 +48,8 @@ struct Tile {
 // The held-out rows of a tile under one fold.
 template <class T>
 struct HeldOut {
-  MatrixSpan<T> y;                 // rows x cols, less the training means
-  std::vector<double> train_mean;  // of the tile's y (zero without an intercept)
+  MatrixSpan<T> y;                  // rows x cols, less the training means
+  std::vector<double> train_mean;   // of the tile's y (zero without an intercept)
   std::vector<double> sum_squares;  // about the held-out mean
   std::vector<char> constant;       // that sum is nothing but rounding
 };
@@ -81,8 +83,8 @@ class TileSource {
     }
   }
 
-  // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in FoldFactor;
-  // with `samples` (the fold's XV) it is V'X'Y.
+  // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in
+  // FoldFactor; with `samples` (the fold's XV) it is V'X'Y.
   MatrixView<T> train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct,
                            MatrixView<T> samples = {}) const;
 
@@ -92,7 +94,8 @@ class TileSource {
   std::vector<char> constant_targets(const Tile<T>& tile, std::vector<double>& sum_squares) const;
 
   // Which targets are constant over some rows, given their mean there (of the caller's values) and their sum of squares
-  // about it: that sum is at most n^2 eps^2 times the sum of the squares of the values. Skipped targets count as constant.
+  // about it: that sum is at most n^2 eps^2 times the sum of the squares of the values. Skipped targets count as
+  // constant.
   std::vector<char> constant_over(const Tile<T>& tile, int64_t n_rows, const std::vector<double>& mean,
                                   const std::vector<double>& sum_squares) const;
 

@@ -10,7 +10,7 @@ test_that("shapes are as asked and runs are contiguous blocks", {
 
 test_that("several bands come as a named list that shares the features", {
   data <- simulate_encoding(n = 50, p = 13, t = 7, n_bands = 3, seed = 1)
-  expect_null(data[["X"]])
+  expect_identical(data$X, do.call(cbind, unname(data$Xs)))
   expect_named(data$Xs, c("band1", "band2", "band3"))
   expect_identical(sum(vapply(data$Xs, ncol, 0L)), 13L)
   expect_equal(colSums(data$truth$band_share), rep(1, 7))

@@ -360,11 +360,20 @@ test_that("na_targets = 'skip' gives NA there and influences nothing else", {
   }
 })
 
-test_that("skipping every target leaves nothing to do, which is told", {
+test_that("targets come back as NA where all of them are skipped", {
   problem <- random_problem(20, 4, 2, seed = 23)
   Y <- problem$Y
   Y[1L, ] <- NaN
-  expect_refused(solve_ridge_cv(problem$X, Y, na_targets = "skip"), "Y", "\\b2\\b")
+  for (local_alpha in c(TRUE, FALSE)) {
+    fit <- solve_ridge_cv(problem$X, Y, local_alpha = local_alpha, na_targets = "skip", n_threads = 2)
+    expect_identical(fit$best_alphas, c(NA_real_, NA_real_))
+    expect_true(all(is.na(fit$coefs)))
+    expect_true(all(is.na(fit$cv_scores)))
+    expect_identical(fit$diagnostics$skipped_targets, 1:2)
+  }
+  alone <- solve_ridge_cv(problem$X, Y[, 1L], na_targets = "skip", n_threads = 2)
+  expect_identical(alone$best_alphas, NA_real_)
+  expect_length(alone$coefs, 4L)
 })
 
 # ---- scoring functions -----------------------------------------------------------------------

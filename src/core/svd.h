@@ -1,0 +1,21 @@
+// The singular value route to a ridge factor, for penalties too small for a Gram matrix.
+#pragma once
+
+#include "arma.h"
+
+namespace voxridge {
+
+// R of rows = Q R, for at least as many rows as columns.
+arma::mat upper_triangle(arma::mat rows);
+
+struct ThinSvd {
+  arma::mat left, right;
+  arma::vec singular;
+};
+
+ThinSvd thin_svd(const arma::mat& rows);
+
+// Squares of singular values; below the rank cut-off of a rows x cols matrix they are exact zeros.
+arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols);
+
+}  // namespace voxridge
