@@ -47,7 +47,7 @@ voxridge::UserScore user_score(SEXP score_func) {
 
 voxridge::Targets targets_of(const Rcpp::NumericMatrix& Y, const Rcpp::List& options) {
   return {voxridge_r::view_of(Y), voxridge_r::flags_of(options["skip"], Y.ncol()),
-          Rcpp::as<bool>(options["fit_intercept"])};
+          Rcpp::as<bool>(options["fit_intercept"]), NA_REAL};
 }
 
 // Coefficients (and intercept) of the wanted kind as R objects, and where the core writes them.

@@ -9,23 +9,26 @@ namespace voxridge {
 namespace {
 
 constexpr int64_t kSampledEigenvalues = 100;
+constexpr double kReachable = 1e-14;  // no combination of rounded numbers is better
 constexpr double kWorthwhile = 0.95;  // of the grid: with more nodes than this the plain search is as fast
 
-// Columns = alphas; rows = h, h^2 for each sampled eigenvalue with h = (lambda + a0) / (lambda + alpha), and the
-// constant.
-arma::mat sample_functions(const std::vector<double>& alphas, double smallest, double largest) {
-  const double a0 = *std::min_element(alphas.begin(), alphas.end());
+// Columns = alphas; rows = h, h^2 for each sampled eigenvalue, and the constant. h = (lambda + a0) / (lambda + alpha),
+// or with an anchor (alpha + anchor) / (lambda + alpha), each divided by its largest value over the grid.
+arma::mat sample_functions(const std::vector<double>& alphas, double smallest, double largest, double anchor) {
+  const auto [a0, a1] = std::minmax_element(alphas.begin(), alphas.end());
   const double step = std::log(largest / smallest) / static_cast<double>(kSampledEigenvalues - 1);
   arma::mat f(2 * kSampledEigenvalues + 1, alphas.size());
-  for (size_t a = 0; a < alphas.size(); ++a) {
-    for (int64_t i = 0; i < kSampledEigenvalues; ++i) {
-      const double lambda = smallest * std::exp(step * static_cast<double>(i));
-      const double h = (lambda + a0) / (lambda + alphas[a]);
+  for (int64_t i = 0; i < kSampledEigenvalues; ++i) {
+    const double lambda = smallest * std::exp(step * static_cast<double>(i));
+    const double top = std::max((*a0 + anchor) / (lambda + *a0), (*a1 + anchor) / (lambda + *a1));
+    for (size_t a = 0; a < alphas.size(); ++a) {
+      const double h =
+          anchor > 0 ? (alphas[a] + anchor) / (lambda + alphas[a]) / top : (lambda + *a0) / (lambda + alphas[a]);
       f(2 * i, a) = h;
       f(2 * i + 1, a) = h * h;
     }
-    f(2 * kSampledEigenvalues, a) = 1;
   }
+  f.row(2 * kSampledEigenvalues).ones();
   return f;
 }
 
@@ -55,22 +58,30 @@ AlphaNodes all_nodes(const std::vector<double>& alphas) {
   return out;
 }
 
-AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance) {
+AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance,
+                        bool relative) {
   const auto [low, high] = std::minmax_element(alphas.begin(), alphas.end());
   // Eigenvalues far outside the grid look alike: their functions are 1 / alpha or constant to first order.
-  const double floor = std::max(smallest, 1e-5 * (*low > 0 ? *low : *high));
-  const double ceiling = std::min(largest, 1e5 * *high);
-  if (alphas.size() < 4 || !(*high > 0) || !(ceiling > 0)) return all_nodes(alphas);
-  const arma::mat functions = sample_functions(alphas, std::min(floor, ceiling), std::max(floor, ceiling));
+  double floor = std::max(smallest, 1e-5 * (*low > 0 ? *low : *high));
+  double ceiling = std::min(largest, 1e5 * *high);
+  if (floor > ceiling) std::swap(floor, ceiling);
+  if (alphas.size() < 4 || !(floor > 0) || !std::isfinite(ceiling)) return all_nodes(alphas);
+  AlphaNodes out;
+  if (relative) {
+    // Sums scaled by (alpha + anchor)^2 vary over the grid by up to the square of this factor, and have to be right
+    // beside their own size everywhere.
+    out.anchor = std::sqrt(floor * ceiling);
+    const double varies = std::max((out.anchor + *low) / (floor + *low), (ceiling + *low) / (out.anchor + *low));
+    tolerance /= varies * varies;
+    if (tolerance < kReachable) return all_nodes(alphas);
+  }
+  const arma::mat functions = sample_functions(alphas, floor, ceiling, out.anchor);
   const std::vector<int64_t> chosen = pivot_columns(functions, tolerance);
   if (static_cast<double>(chosen.size()) > kWorthwhile * static_cast<double>(alphas.size())) return all_nodes(alphas);
-  AlphaNodes out;
   out.nodes = chosen;
-  out.anchor = std::sqrt(std::min(floor, ceiling) * std::max(floor, ceiling));
   const arma::mat skeleton = functions.cols(arma::conv_to<arma::uvec>::from(chosen));
-  arma::mat q, r;
+  arma::mat q, r, weights;
   if (!arma::qr_econ(q, r, skeleton)) return all_nodes(alphas);
-  arma::mat weights;
   if (!arma::solve(weights, arma::trimatu(r), q.t() * functions, arma::solve_opts::fast)) return all_nodes(alphas);
   out.weights = weights.t();
   for (size_t k = 0; k < chosen.size(); ++k) {

@@ -1,5 +1,6 @@
 #include "choice.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace voxridge {
@@ -11,9 +12,15 @@ void FoldMeans::add(const arma::mat& scores) {
     if (with_spread_) squares_.zeros(scores.n_rows, scores.n_cols);
     return;
   }
-  const arma::mat step = scores - mean_;
-  mean_ += step / count_;
-  if (with_spread_) squares_ += step % (scores - mean_);
+  for (arma::uword i = 0; i < scores.n_elem; ++i) {
+    if (std::isinf(mean_[i]) || std::isinf(scores[i])) {  // a score of minus infinity in any fold is one over all
+      mean_[i] = std::min(mean_[i], scores[i]);
+      continue;
+    }
+    const double step = scores[i] - mean_[i];
+    mean_[i] += step / count_;
+    if (with_spread_) squares_[i] += step * (scores[i] - mean_[i]);
+  }
 }
 
 double FoldMeans::spread(int64_t alpha, int64_t target) const {

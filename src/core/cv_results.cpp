@@ -1,16 +1,9 @@
 #include "cv_results.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace voxridge {
-
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
 
 CvResults::CvResults(const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out)
     : targets_(targets), options_(options), out_(out), tile_totals_(tile_count(targets)) {
@@ -25,7 +18,7 @@ void CvResults::add_fold(TileRange tile, int64_t fold, int64_t n_folds, const ar
     if (constant[j] && !skip) out_.constant[target] = 1;
     if (out_.fold_scores == nullptr) continue;
     double* to = out_.fold_scores + fold + target * n_alphas() * n_folds;
-    for (int64_t a = 0; a < n_alphas(); ++a) to[a * n_folds] = skip ? nan : scores(a, j);
+    for (int64_t a = 0; a < n_alphas(); ++a) to[a * n_folds] = skip ? targets_.missing : scores(a, j);
   }
 }
 
@@ -39,14 +32,16 @@ void CvResults::choose(TileRange tile, const FoldMeans& means) {
     out_.alpha_index[target] = -1;
     if (out_.mean_scores != nullptr) {
       double* to = out_.mean_scores + target * n_alphas();
-      skip ? std::fill_n(to, n_alphas(), nan) : std::copy_n(scores, n_alphas(), to);
+      skip ? std::fill_n(to, n_alphas(), targets_.missing) : std::copy_n(scores, n_alphas(), to);
     }
     if (skip) continue;
     total += means.mean().col(j);
     const int64_t chosen =
         options_.conservative ? conservative_alpha(means, j, options_.alphas) : best_alpha(scores, options_.alphas);
     if (chosen < 0) {
-      throw Error(ErrorCode::invalid_argument, "no finite score for target " + std::to_string(target + 1));
+      throw Error(ErrorCode::invalid_argument,
+                  "Target " + std::to_string(target + 1) +
+                      " has no score that is a number. Rescale `Y` if its squares overflow.");
     }
     out_.alpha_index[target] = static_cast<int>(chosen);
   }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "error.h"
-#include "threads.h"
 
 extern "C" {
 // Fortran passes the lengths of character arguments last.
@@ -84,24 +83,23 @@ arma::mat divide_and_conquer(Tridiagonal& t) {
   return z;
 }
 
-// vectors <- Q vectors, by blocks of columns on our own threads.
-void apply_reflections(const arma::mat& a, const Tridiagonal& t, arma::mat& vectors, const Control& control) {
-  const int n = static_cast<int>(a.n_rows);
-  // The same blocks, and bits, for any number of threads. Each makes the reflections' block factors anew, so they are
-  // few.
-  const int width = std::min(std::max(64, (n + 1) / 2), kBackColumns);
-  parallel_for((n + width - 1) / width, control.n_threads, [&](int64_t block, int) {
+// vectors <- Q vectors, by blocks of columns. One after the other: LAPACK writes into `a` for a moment while it reads
+// the reflections from it, so they must not be applied from two threads at once.
+void apply_reflections(arma::mat& a, const Tridiagonal& t, arma::mat& vectors, const Control& control) {
+  const int n = static_cast<int>(a.n_rows), width = std::min(n, kBackColumns), query = -1;
+  double work_size = 0;
+  int info = 0;
+  dormtr_("L", "L", "N", &n, &width, a.memptr(), &n, t.tau.data(), vectors.memptr(), &n, &work_size, &query, &info, 1,
+          1, 1);
+  const int lwork = static_cast<int>(work_size);
+  std::vector<double> work(std::max(1, lwork));
+  for (int first = 0; first < n; first += width) {
     control.check_stop();
-    const int first = static_cast<int>(block) * width, cols = std::min(width, n - first), query = -1;
-    double* const to = vectors.colptr(first);
-    double work_size = 0;
-    int info = 0;
-    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), to, &n, &work_size, &query, &info, 1, 1, 1);
-    const int lwork = static_cast<int>(work_size);
-    std::vector<double> work(std::max(1, lwork));
-    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), to, &n, work.data(), &lwork, &info, 1, 1, 1);
+    const int cols = std::min(width, n - first);
+    dormtr_("L", "L", "N", &n, &cols, a.memptr(), &n, t.tau.data(), vectors.colptr(first), &n, work.data(), &lwork,
+            &info, 1, 1, 1);
     check(info, "back-transformation");
-  });
+  }
 }
 
 }  // namespace
@@ -115,7 +113,6 @@ void symmetric_eigen(arma::mat& a, arma::vec& values, arma::mat& vectors, const 
   Tridiagonal t = reduce(a, control);
   control.check_stop();
   vectors = divide_and_conquer(t);
-  const BlasThreads blas(1);
   apply_reflections(a, t, vectors, control);
   values = arma::vec(t.diagonal);
 }

@@ -50,6 +50,9 @@ Factors::Factors(const Features& features, const Folds& folds, double smallest_a
                                           "; at most " + std::to_string(kLargestGram) + " can be factored");
   }
   gram_ = form_ == Form::primal ? feature_gram(features, control) : sample_gram(features, control);
+  if (!std::isfinite(arma::trace(gram_))) {
+    throw Error(ErrorCode::invalid_argument, "The squares of `X` overflow. Rescale its columns.");
+  }
   top_ = largest_eigenvalue(gram_);
   route_ = serves_by_eigen(smallest_alpha) ? Route::eigen : Route::svd;
   if (route_ == Route::eigen) return;
@@ -95,9 +98,10 @@ Factor Factors::make_full(const Control& control) const {
       triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_;
   const ThinSvd svd = thin_svd(rows);
   Factor out;
-  if (form_ == Form::primal) out.samples = svd.left.each_row() % svd.singular.t();
+
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
-  out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols());
+  out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols(), features_.centered());
+  if (form_ == Form::primal) out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
   if (form_ == Form::dual && out.vectors.n_cols == out.vectors.n_rows) {
     const arma::uvec determined = arma::find(out.values > 0);
     const arma::uword missing = out.values.n_elem - determined.n_elem;
@@ -152,13 +156,13 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
     test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
   }
   const ThinSvd svd = thin_svd(train);
-  out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols);
+  out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols, features_.centered());
   out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.left = test * svd.right;
   if (form_ == Form::dual) {
-    out.left.each_row() %= svd.singular.t();
+    out.left.each_row() %= arma::sqrt(out.values).t();
   } else {
-    out.samples = svd.left.each_row() % svd.singular.t();
+    out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
   }
   return out;
 }
@@ -242,30 +246,27 @@ arma::mat Factors::leave_out_operator(const arma::mat& inverse_gram, int64_t f) 
 
 namespace {
 
-// Takes in the eigenvalues of a factor; returns how many directions are null.
-int64_t widen(Factors::Range& range, const Factor& factor) {
-  const double top = factor.values.is_empty() ? 0 : factor.values.max();
-  int64_t null = 0;
+// Takes in the eigenvalues of a factor, small ones too: a direction of X far below the largest is still a direction.
+// Exact zeros are known to be none.
+void widen(Factors::Range& range, const Factor& factor) {
   for (const double value : factor.values) {
-    if (value <= 1e-13 * top) {
-      ++null;
-      continue;
-    }
+    if (value == 0) continue;
     range.smallest = std::min(range.smallest, value);
     range.largest = std::max(range.largest, value);
   }
-  return null;
 }
 
 }  // namespace
 
-Factors::Range Factors::eigenvalue_range() const {
+Factors::Range Factors::eigenvalue_range(bool of_all_rows) const {
   const Range any{0, std::numeric_limits<double>::infinity()};
   Range range{std::numeric_limits<double>::infinity(), 0};
-  if (folds_from_full()) {
+  if (of_all_rows) {
     if (kept_full_ == nullptr) return any;
-    // Eigenvalues of principal blocks interlace those of the whole. Where it has null directions they may be anything.
-    if (widen(range, *kept_full_) > 0) range.smallest = 0;
+    // Eigenvalues of principal blocks interlace those of the whole: they reach down to its smallest, which is 0 where
+    // it has null directions.
+    widen(range, *kept_full_);
+    if (arma::any(kept_full_->values == 0)) range.smallest = 0;
     return range;
   }
   for (const auto& fold : kept_) {

@@ -28,10 +28,11 @@ constexpr double kSvdBelow = 1e-7;
 // LAPACK's 32-bit workspace of dsyevd overflows at 32,767.
 constexpr int64_t kLargestGram = 30000;
 
-// 1 / (lambda + alpha), and 0 for a direction that neither data nor penalty determines.
+// 1 / (lambda + alpha), and 0 for a direction that neither data nor penalty determines (sums near the smallest numbers
+// count as 0: their inverses overflow).
 inline double inverse(double lambda, double alpha) {
   const double sum = lambda + alpha;
-  return sum > 0 ? 1 / sum : 0;
+  return sum > 1e-300 ? 1 / sum : 0;
 }
 
 struct Factor {
@@ -80,12 +81,12 @@ class Factors {
   // targets. By the inverse of a partitioned matrix K_vt (K_tt + alpha I)^-1 = -G_vv^-1 G_vt.
   arma::mat leave_out_operator(const arma::mat& inverse_gram, int64_t f) const;
 
-  // Smallest and largest non-zero eigenvalue of the folds (of all rows, which enclose them, where the folds need no
-  // factors); {0, infinity} where those are not kept.
+  // Smallest and largest non-zero eigenvalue of the folds, or of all rows, which enclose them; {0, infinity} where
+  // those factors are not kept.
   struct Range {
     double smallest, largest;
   };
-  Range eigenvalue_range() const;
+  Range eigenvalue_range(bool of_all_rows) const;
 
  private:
   bool serves_by_eigen(double alpha) const;

@@ -52,12 +52,12 @@ class Planner {
 
 }  // namespace
 
-std::vector<OperatorPass> plan_passes(const Factors& factors, const Folds& folds, int64_t n_nodes, int64_t alphas_batch,
-                                      double room) {
+std::vector<OperatorPass> plan_passes(const Factors& factors, const Folds& folds, Score score, int64_t n_nodes,
+                                      int64_t alphas_batch, double room) {
   const std::vector<double> bytes = operator_bytes(factors, folds);
   Planner planner(room);
   // The inverse of all rows at a node serves all folds; a fold's own factor serves all its nodes.
-  const bool by_node = factors.folds_from_full();
+  const bool by_node = leaves_folds_out(factors, score);
   const int64_t n_groups = by_node ? 1 : folds.count(), folds_per_group = by_node ? folds.count() : 1;
   for (int64_t group = 0; group < n_groups; ++group) {
     const double per_node = by_node ? std::accumulate(bytes.begin(), bytes.end(), 0.0) : bytes[group];

@@ -1,7 +1,6 @@
 #include "refit.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "arma_view.h"
 
@@ -129,11 +128,11 @@ void Refit<T>::run(Tile<T>& tile, const std::vector<double>& alphas) const {
     write_primal(tile, weights);
     if (out_.intercept != nullptr) write_intercept(tile);
   }
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double missing = source_.targets().missing;
   for (int64_t j = tile.first; j < tile.first + tile.cols; ++j) {
     if (!skipped(source_.targets(), j)) continue;
-    std::fill_n(out_.coefs.col(j), out_.coefs.rows, nan);
-    if (out_.intercept != nullptr) out_.intercept[j] = nan;
+    std::fill_n(out_.coefs.col(j), out_.coefs.rows, missing);
+    if (out_.intercept != nullptr) out_.intercept[j] = missing;
   }
 }
 

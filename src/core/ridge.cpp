@@ -16,12 +16,13 @@ constexpr double kCopyShare = 0.25;  // of the budget, for a changed copy of X
 RidgePreparation::RidgePreparation(MatrixView<double> x, Folds folds, bool intercept, const Control& control)
     : folds_(std::move(folds)), features_(x, folds_, intercept, kCopyShare * control.memory_bytes, control) {}
 
-Factors& RidgePreparation::factors(double smallest_alpha, const Control& control) {
-  if (factors_ == nullptr || !factors_->serves(smallest_alpha)) {
-    const BlasThreads blas(1);
-    factors_ = std::make_unique<Factors>(features_, folds_, smallest_alpha, control);
-  }
-  return *factors_;
+std::shared_ptr<Factors> RidgePreparation::factors(double smallest_alpha, const Control& control) {
+  if (gram_factors_ != nullptr && gram_factors_->serves(smallest_alpha)) return gram_factors_;
+  if (svd_factors_ != nullptr) return svd_factors_;
+  const BlasThreads blas(1);
+  const auto made = std::make_shared<Factors>(features_, folds_, smallest_alpha, control);
+  (made->route() == Route::svd ? svd_factors_ : gram_factors_) = made;
+  return made;
 }
 
 void RidgePreparation::cache_single(const Control& control) {
@@ -31,22 +32,25 @@ void RidgePreparation::cache_single(const Control& control) {
 void RidgePreparation::keep_factors(const Control& control) {
   keep_ = true;
   // Which penalties will come is not known: large ones are expected, others bring their own factors.
-  Factors& made = factors(std::numeric_limits<double>::infinity(), control);
-  made.keep(true, !made.folds_from_full(), control);
+  const std::shared_ptr<Factors> made = factors(std::numeric_limits<double>::infinity(), control);
+  made->keep(true, !made->folds_from_full(), control);
 }
 
 void RidgePreparation::finish() {
-  if (!keep_ && factors_ != nullptr) factors_->release_folds();
+  if (keep_) return;
+  for (const std::shared_ptr<Factors>& factors : {gram_factors_, svd_factors_}) {
+    if (factors != nullptr) factors->release_folds();
+  }
 }
 
 template <class T>
 void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
                CoefOutputs& out, const Control& control) {
   const std::unique_ptr<Device<T>> device = cpu_device<T>();
-  Factors& factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
+  const auto factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
   if (std::is_same_v<T, float> && out.kind != Coefs::none) preparation.cache_single(control);
-  const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors.form(), control);
-  const Refit<T> refit(source, factors.full(control), out);
+  const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors->form(), control);
+  const Refit<T> refit(source, factors->full(control), out);
   control.expect(tile_count(targets));
   for_each_tile<T>(source, row_range(0, tile_count(targets)), 0, [&](Tile<T>& tile) {
     refit.run(tile, tile_alphas(alphas, tile.first, tile.cols));

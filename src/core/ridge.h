@@ -26,8 +26,8 @@ class RidgePreparation {
   const Features& features() const { return features_; }
   const Folds& folds() const { return folds_; }
 
-  // Factors good enough for this smallest penalty.
-  Factors& factors(double smallest_alpha, const Control& control);
+  // Factors good enough for this smallest penalty. They live as long as somebody holds them, whatever other calls do.
+  std::shared_ptr<Factors> factors(double smallest_alpha, const Control& control);
   void cache_single(const Control& control);
 
   // Makes all factors now and keeps them for later calls.
@@ -40,7 +40,7 @@ class RidgePreparation {
   bool keep_ = false;
   Folds folds_;
   Features features_;
-  std::unique_ptr<Factors> factors_;
+  std::shared_ptr<Factors> gram_factors_, svd_factors_;  // either, or both for a preparation that serves many calls
 };
 
 struct RidgeCvOptions {

@@ -26,7 +26,7 @@ constexpr double kNearlyPerfect = 1e-6;  // share of the null error below which 
 template <class T>
 double node_tolerance(Score score) {
   if (std::is_same_v<T, float>) return 1e-6;
-  return score == Score::correlation ? 1e-12 : 1e-11;
+  return score == Score::correlation ? 1e-9 : 1e-11;
 }
 
 // Scores of one tile on their way through the folds.
@@ -47,7 +47,8 @@ class RidgeCv {
         out_(out),
         control_(control),
         device_(cpu_device<T>()),
-        factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
+        held_factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
+        factors_(*held_factors_),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control),
         results_(targets, options, out) {
     const bool multiplies_features = factors_.form() == Form::primal || out.coefs.kind == Coefs::primal;
@@ -76,6 +77,7 @@ class RidgeCv {
   RidgeCvOutputs& out_;
   const Control& control_;
   std::unique_ptr<Device<T>> device_;
+  const std::shared_ptr<Factors> held_factors_;
   Factors& factors_;
   TileSource<T> source_;
   AlphaNodes nodes_;
@@ -97,13 +99,14 @@ void RidgeCv<T>::run() {
 
 template <class T>
 void RidgeCv<T>::search_folds() {
-  const bool from_full = factors_.folds_from_full();
+  const bool from_full = leaves_folds_out(factors_, options_.score);
   const bool keep_folds = !from_full && factors_.bytes_of_folds() <= kFactorShare * control_.memory_bytes;
   factors_.keep(from_full || wants_coefs(), keep_folds, control_);
-  const Factors::Range range = factors_.eigenvalue_range();
+  const Factors::Range range = factors_.eigenvalue_range(from_full);
   nodes_ = options_.score == Score::user
                ? all_nodes(options_.alphas)
-               : choose_nodes(options_.alphas, range.smallest, range.largest, node_tolerance<T>(options_.score));
+               : choose_nodes(options_.alphas, range.smallest, range.largest, node_tolerance<T>(options_.score),
+                              options_.score == Score::correlation);
   out_.n_nodes = n_nodes();
 
   std::unique_ptr<Refit<T>> refit;
@@ -152,8 +155,8 @@ std::vector<FoldOperator<T>> RidgeCv<T>::operators_of(const OperatorPass& pass) 
 // Scores and choices of some tiles, and their coefficients if `refit` is given.
 template <class T>
 void RidgeCv<T>::search_tiles(const std::vector<int64_t>& tiles, const Refit<T>* refit) {
-  const std::vector<OperatorPass> passes =
-      plan_passes(factors_, source_.folds(), n_nodes(), options_.alphas_batch, kOperatorShare * control_.memory_bytes);
+  const std::vector<OperatorPass> passes = plan_passes(factors_, source_.folds(), options_.score, n_nodes(),
+                                                       options_.alphas_batch, kOperatorShare * control_.memory_bytes);
   out_.passes = std::max(out_.passes, static_cast<int64_t>(passes.size()));
   for (const OperatorPass& pass : passes) control_.expect(static_cast<int64_t>(tiles.size() * pass.size()));
   if (passes.size() > 1) {

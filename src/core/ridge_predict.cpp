@@ -1,7 +1,6 @@
 // Out-of-fold predictions at penalties that are given. With one penalty for all targets a fold is one product with
 // M_alpha (search.h); otherwise it is V'Y, one shrinkage per target, and the held-out side of the factor.
 #include <algorithm>
-#include <limits>
 
 #include "arma_view.h"
 #include "ridge.h"
@@ -25,7 +24,8 @@ class PredictCv {
         out_(out),
         control_(control),
         device_(cpu_device<T>()),
-        factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
+        held_factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
+        factors_(*held_factors_),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {
     if (std::is_same_v<T, float> && factors_.form() == Form::primal) preparation.cache_single(control);
   }
@@ -160,15 +160,15 @@ class PredictCv {
              const arma::mat& prediction, const std::vector<double>& shift, const std::vector<char>& constant) {
     std::vector<double> scores(tile.cols);
     score_columns(score_, user_, truth, prediction, shift, constant, scores.data());
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const double missing = source_.targets().missing;
     for (int64_t j = 0; j < tile.cols; ++j) {
       const int64_t target = tile.first + j;
       const bool skip = skipped(source_.targets(), target);
       double* to = out_.predictions.col(target);
       for (size_t i = 0; i < rows.size(); ++i) {
-        to[source_.folds().order[rows[i]]] = skip ? nan : prediction(i, j) + shift[j];
+        to[source_.folds().order[rows[i]]] = skip ? missing : prediction(i, j) + shift[j];
       }
-      out_.scores[f + target * n_folds] = skip ? nan : scores[j];
+      out_.scores[f + target * n_folds] = skip ? missing : scores[j];
       if (constant[j] && !skip) out_.constant[target] = 1;
     }
   }
@@ -179,6 +179,7 @@ class PredictCv {
   RidgePredictOutputs& out_;
   const Control& control_;
   std::unique_ptr<Device<T>> device_;
+  const std::shared_ptr<Factors> held_factors_;
   Factors& factors_;
   TileSource<T> source_;
 };

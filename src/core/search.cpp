@@ -79,7 +79,7 @@ class OperatorMaker {
   }
 
   std::vector<FoldOperator<T>> run() {
-    factors_.folds_from_full() ? from_full() : from_folds();
+    leaves_folds_out(factors_, score_) ? from_full() : from_folds();
     return std::move(operators_);
   }
 
@@ -98,9 +98,7 @@ class OperatorMaker {
       const arma::mat g = Factors::inverse_gram(*full, alphas_[node]);
       for (const size_t i : jobs[k].second) {
         control_.check_stop();
-        arma::mat rows = factors_.leave_out_operator(g, plans_[i].fold);
-        if (score_ == Score::correlation) split_mean(rows);
-        store(i, node - plans_[i].first_node, rows);
+        store(i, node - plans_[i].first_node, factors_.leave_out_operator(g, plans_[i].fold));
       }
     });
   }

@@ -43,6 +43,13 @@ inline int64_t nodes_per_product(int64_t held_out_rows, int64_t inner) {
   return std::max<int64_t>(1, stacked_rows / std::max<int64_t>(1, std::min(held_out_rows, inner)));
 }
 
+// Are operators made by leaving folds out of the factor of all rows? Predictions are then right beside the targets. The
+// correlation needs them right beside themselves, however small a large penalty makes them: from the folds' own
+// factors.
+inline bool leaves_folds_out(const Factors& factors, Score score) {
+  return factors.folds_from_full() && score != Score::correlation;
+}
+
 // Operators of several folds and nodes, made side by side on all threads.
 template <class T>
 std::vector<FoldOperator<T>> make_operators(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans,

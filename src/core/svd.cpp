@@ -13,11 +13,14 @@ void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau,
 
 namespace voxridge {
 
-arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols) {
+arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols, bool centered) {
   const double top = singular.is_empty() ? 0 : singular.max();
   const double cutoff = static_cast<double>(std::max(rows, cols)) * std::numeric_limits<double>::epsilon() * top;
-  arma::vec values(singular.n_elem);
-  for (arma::uword i = 0; i < singular.n_elem; ++i) values[i] = singular[i] > cutoff ? singular[i] * singular[i] : 0;
+  const arma::uword most = static_cast<arma::uword>(centered ? rows - 1 : rows);
+  arma::vec values(singular.n_elem, arma::fill::zeros);
+  for (arma::uword i = 0; i < std::min(most, singular.n_elem); ++i) {
+    if (singular[i] > cutoff) values[i] = singular[i] * singular[i];
+  }
   return values;
 }
 

@@ -15,7 +15,8 @@ struct ThinSvd {
 
 ThinSvd thin_svd(const arma::mat& rows);
 
-// Squares of singular values; below the rank cut-off of a rows x cols matrix they are exact zeros.
-arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols);
+// Squares of singular values (largest first). Below the rank cut-off of a rows x cols matrix they are exact zeros, and
+// of centred rows there are at most rows - 1, however large the rounding that a removed mean leaves behind.
+arma::vec squared_with_cutoff(const arma::vec& singular, int64_t rows, int64_t cols, bool centered);
 
 }  // namespace voxridge

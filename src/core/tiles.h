@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "device.h"
@@ -19,6 +20,7 @@ struct Targets {
   MatrixView<double> y;    // the caller's rows
   std::vector<char> skip;  // per target: left out (zeros stand in for it); empty: none
   bool center = false;     // an intercept is fitted
+  double missing = std::numeric_limits<double>::quiet_NaN();  // what stands in the results of skipped targets
 };
 
 inline int64_t tile_count(const Targets& targets) {
