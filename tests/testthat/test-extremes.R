@@ -1,6 +1,7 @@
 # Data at the edge of what doubles can hold apart, against singular value decompositions of every fold.
 
-# Scores per fold, alpha and target. Singular values under the rank cut-off, and the one that centring takes, count as 0.
+# Scores per fold, alpha and target. Singular values under the rank cut-off count as 0, and so does the one that centring
+# takes.
 scores_by_svd <- function(X, Y, alphas, k, intercept, score) {
   fold <- rep(seq_len(k), nrow(X) %/% k + (seq_len(k) <= nrow(X) %% k))
   out <- array(0, c(k, length(alphas), ncol(Y)))
@@ -81,7 +82,9 @@ test_that("a score function may use the prepared object it is called for", {
   }
   grid <- c(1, 10, 100, 1000)
   nested <- suppressWarnings(solve_ridge_cv(prepared, data$Y, alphas = grid, score_func = score, n_threads = 2))
-  plain <- suppressWarnings(solve_ridge_cv(data$X, data$Y, alphas = grid, cv = 4, score_func = "neg_mse", n_threads = 2))
+  plain <- suppressWarnings(
+    solve_ridge_cv(data$X, data$Y, alphas = grid, cv = 4, score_func = "neg_mse", n_threads = 2)
+  )
   expect_equal(nested$cv_scores, plain$cv_scores, tolerance = 1e-10)
 })
 
