@@ -1,7 +1,7 @@
 # Data at the edge of what doubles can hold apart, against singular value decompositions of every fold.
 
-# Scores per fold, alpha and target. Singular values under the rank cut-off count as 0, and so does the one that centring
-# takes.
+# Scores per fold, alpha and target. Singular values under the rank cut-off count as 0, and so does the one that
+# centring takes.
 scores_by_svd <- function(X, Y, alphas, k, intercept, score) {
   fold <- rep(seq_len(k), nrow(X) %/% k + (seq_len(k) <= nrow(X) %% k))
   out <- array(0, c(k, length(alphas), ncol(Y)))
