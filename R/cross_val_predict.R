@@ -59,19 +59,24 @@ cross_val_predict_ridge <- function(X, Y, alphas, cv = 5, fit_intercept = FALSE,
   check_held_out_once(design$folds, call)
   check_score_folds(score, design$folds, call)
   check_prediction_memory(design, targets, call)
+  bar <- start_progress(progress, "Out-of-fold predictions", call)
+  on.exit(bar$close())
+  control <- core_control(n_threads, bar$report, call)
+  raw <- predict_folds(design, targets, alphas, score, backend, control, call)
+  finish_predictions(raw, design, targets, result_names(design, targets), backend)
+}
+
+# The core's list(predictions, scores, constant_targets, info), on checked inputs.
+predict_folds <- function(design, targets, alphas, score, backend, control, call) {
   options <- list(
     fit_intercept = design$fit_intercept, score = score$word, single = backend$precision == "single",
     skip = targets$skip, names = result_names(design, targets)
   )
-  bar <- start_progress(progress, "Out-of-fold predictions", call)
-  on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
   pointer <- design_pointer(design, control, call)
-  raw <- run_core(
+  run_core(
     core_ridge_predict_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun),
     call
   )
-  finish_predictions(raw, design, targets, options$names, backend)
 }
 
 check_held_out_once <- function(folds, call) {

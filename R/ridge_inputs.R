@@ -22,15 +22,15 @@ as_design <- function(X, cv, fit_intercept, call = rlang::caller_env()) {
 setting <- function(value, given) list(value = value, given = given)
 
 # list(Y, is_vector, names, skip): Y as a double matrix, samples x targets; `skip` are targets to leave out.
-as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_env()) {
+as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
   is_vector <- length(dim(Y)) < 2L && is.atomic(Y) && !is.null(Y)
   if (is_vector) {
     check_target_vector(Y, arg, call)
-    check_same_rows(Y, n, arg, call = call)
+    check_same_rows(Y, n, arg, arg_x, call)
     Y <- matrix(as.double(Y), ncol = 1L, dimnames = if (!is.null(names(Y))) list(names(Y), NULL))
   } else {
     Y <- as_double_matrix(Y, arg = arg, call = call)
-    check_same_rows(Y, n, arg, call = call)
+    check_same_rows(Y, n, arg, arg_x, call)
   }
   list(Y = Y, is_vector = is_vector, names = colnames(Y),
        skip = skipped_targets(Y, is_vector, na_targets, arg, call))
@@ -148,6 +148,20 @@ check_score_folds <- function(score, folds, call = rlang::caller_env()) {
 }
 
 # ---- settings for the core -------------------------------------------------------------------
+
+# What the cross-validated solvers are told besides the data, checked; called with arguments of the user's names.
+search_options <- function(local_alpha, conservative, n_targets_batch, n_targets_batch_refit, n_alphas_batch,
+                           return_coefs, return_cv_scores, call = rlang::caller_env()) {
+  list(
+    local_alpha = as_flag(local_alpha, call = call),
+    conservative = as_flag(conservative, call = call),
+    n_targets_batch = as_batch(n_targets_batch, call = call),
+    n_targets_batch_refit = as_batch(n_targets_batch_refit, call = call),
+    n_alphas_batch = as_batch(n_alphas_batch, call = call),
+    coefs = as_choice(return_coefs, c("primal", "dual", "none"), call = call),
+    cv_scores = as_choice(return_cv_scores, c("all", "mean", "none"), call = call)
+  )
+}
 
 as_batch <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   as_count(x, null_ok = TRUE, arg = arg, call = call) %||% 0L

@@ -109,15 +109,8 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
   na_targets <- as_choice(na_targets, c("error", "skip"))
   alphas <- as_alphas(alphas)
   score <- as_score(score_func, call)
-  options <- list(
-    local_alpha = as_flag(local_alpha),
-    conservative = as_flag(conservative),
-    n_targets_batch = as_batch(n_targets_batch),
-    n_targets_batch_refit = as_batch(n_targets_batch_refit),
-    n_alphas_batch = as_batch(n_alphas_batch),
-    coefs = as_choice(return_coefs, c("primal", "dual", "none")),
-    cv_scores = as_choice(return_cv_scores, c("all", "mean", "none"))
-  )
+  options <- search_options(local_alpha, conservative, n_targets_batch, n_targets_batch_refit, n_alphas_batch,
+                            return_coefs, return_cv_scores, call)
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
   design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
   targets <- as_targets(Y, nrow(design$X), na_targets, call = call)
@@ -170,16 +163,19 @@ check_conservative <- function(options, folds, call) {
 
 check_search_memory <- function(design, targets, n_alphas, options, call) {
   t <- ncol(targets$Y)
-  rows <- c(primal = ncol(design$X), dual = nrow(design$X), none = 0)[[options$coefs]]
   layers <- c(all = as.double(n_folds(design$folds)), mean = 1, none = 0)[[options$cv_scores]]
-  results <- 8 * c(rows * t, layers * n_alphas * t)
-  shape <- paste(format_count(rows), "x", format_count(t))
-  names(results) <- c(paste0("coefs (", shape, ")"), "cv_scores")
+  results <- c(coef_bytes(nrow(design$X), ncol(design$X), t, options$coefs), cv_scores = 8 * layers * n_alphas * t)
   advice <- paste(
     "Use {.code return_coefs = \"dual\"} or {.code \"none\"}, {.code return_cv_scores = \"mean\"} or {.code \"none\"},",
     "or fewer targets per call."
   )
   check_result_memory(results, advice, call)
+}
+
+# Bytes of the coefficients; the name says how many there are.
+coef_bytes <- function(n, p, t, form) {
+  rows <- c(primal = as.double(p), dual = n, none = 0)[[form]]
+  stats::setNames(8 * rows * t, paste0("coefs (", format_count(rows), " x ", format_count(t), ")"))
 }
 
 # ---- the result ------------------------------------------------------------------------------
@@ -198,15 +194,18 @@ finish_search <- function(raw, options, targets, alphas, backend) {
 
 search_diagnostics <- function(raw, targets, alphas) {
   constant <- raw$constant_targets
-  left_out <- c(constant, targets$skip)
-  counted <- raw$alpha_index[setdiff(seq_along(raw$alpha_index), left_out)]
   list(
     alpha_index = with_names(raw$alpha_index, targets$names),
-    share_at_edge = share_at_edge(alphas[counted], alphas),
+    share_at_edge = share_at_edge(alphas[raw$alpha_index[counted_targets(raw, targets)]], alphas),
     constant_targets = with_names(constant, targets$names[constant]),
     skipped_targets = with_names(targets$skip, targets$names[targets$skip]),
     info = raw$info
   )
+}
+
+# Constant and skipped targets do not count: they say nothing about a grid.
+counted_targets <- function(raw, targets) {
+  setdiff(seq_along(raw$alpha_index), c(raw$constant_targets, targets$skip))
 }
 
 share_at_edge <- function(chosen, alphas) {
@@ -218,7 +217,8 @@ share_at_edge <- function(chosen, alphas) {
 EDGE_SHARE <- 0.05
 
 # Zero is no edge: there is nothing below it. Written without cli's markup, which would cost more than many a small fit.
-warn_alpha_at_edge <- function(diagnostics, alphas, t) {
+# `grid`: how alpha_grid() is called for these features.
+warn_alpha_at_edge <- function(diagnostics, alphas, t, grid = "alpha_grid(X)") {
   share <- diagnostics$share_at_edge
   if (min(alphas) == 0) share[["smallest"]] <- 0
   if (anyNA(share) || sum(share) <= EDGE_SHARE) return(invisible())
@@ -233,7 +233,7 @@ warn_alpha_at_edge <- function(diagnostics, alphas, t) {
     c(
       sprintf("`alphas` may be too narrow: of %s target%s, %s.", format_count(total), if (total == 1) "" else "s",
               paste(ends, collapse = " and ")),
-      i = paste0("Widen the grid, for example `alphas = alpha_grid(X)`.", no_signal)
+      i = paste0("Widen the grid, for example `alphas = ", grid, "`.", no_signal)
     ),
     class = c("voxridge_warning_alpha_at_edge", "voxridge_warning"),
     share_at_edge = diagnostics$share_at_edge

@@ -11,6 +11,51 @@ Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
+// core_banded_cv
+Rcpp::List core_banded_cv(const Rcpp::List& Xs, const Rcpp::NumericMatrix& Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
+RcppExport SEXP _voxridge_core_banded_cv(SEXP XsSEXP, SEXP YSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alpha_factors(alpha_factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score_func(score_funcSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_banded_cv(Xs, Y, folds, alphas, gammas, alpha_factors, options, control, score_func));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_dirichlet
+Rcpp::NumericMatrix core_dirichlet(int n_iter, int n_bands, const Rcpp::NumericVector& concentration, double key);
+RcppExport SEXP _voxridge_core_dirichlet(SEXP n_iterSEXP, SEXP n_bandsSEXP, SEXP concentrationSEXP, SEXP keySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< int >::type n_iter(n_iterSEXP);
+    Rcpp::traits::input_parameter< int >::type n_bands(n_bandsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type concentration(concentrationSEXP);
+    Rcpp::traits::input_parameter< double >::type key(keySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_dirichlet(n_iter, n_bands, concentration, key));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_jitter
+Rcpp::NumericVector core_jitter(int n_iter, double key);
+RcppExport SEXP _voxridge_core_jitter(SEXP n_iterSEXP, SEXP keySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< int >::type n_iter(n_iterSEXP);
+    Rcpp::traits::input_parameter< double >::type key(keySEXP);
+    rcpp_result_gen = Rcpp::wrap(core_jitter(n_iter, key));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nonfinite_columns
 Rcpp::IntegerVector core_nonfinite_columns(const Rcpp::NumericMatrix& x);
 RcppExport SEXP _voxridge_core_nonfinite_columns(SEXP xSEXP) {
@@ -144,6 +189,9 @@ END_RCPP
 }
 
 static const R_CallMethodDef CallEntries[] = {
+    {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
+    {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
+    {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},

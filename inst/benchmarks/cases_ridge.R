@@ -1,23 +1,6 @@
-# The plain ridge cases. Each entry is one comparison; sizes and wanted ratios are the project's own targets.
-#
-# fields: id, what (words for the table), n, p, t, n_alphas, folds, spectra, precision ("double" or "single"),
-#   ours / peer: the name of an engine (engines.R, engines.py), with options for it,
-#   output: what both sides return ("dual" n x t, "primal" p x t, "none"),
-#   wanted: ratio peer seconds / our seconds to reach, one number per spectrum; NA where nothing was set,
-#   quick: sizes that replace n, p, t for `--size quick`.
+# The plain ridge cases. Each entry is one comparison (cases.R).
 
-both <- c("white", "power")
-
-ridge_case <- function(id, what, n, p, t, n_alphas = 20, folds = 5, spectra = both, precision = "double",
-                       ours = "ridge_cv", ours_label = "voxridge", peer, peer_label, peer_options = list(),
-                       output = "primal", wanted = c(NA, NA), quick) {
-  list(
-    id = id, what = what, n = n, p = p, t = t, n_alphas = n_alphas, folds = folds, spectra = spectra,
-    precision = precision, ours = ours, ours_label = ours_label, peer = peer, peer_label = peer_label,
-    peer_options = peer_options, output = output, wanted = stats::setNames(rep_len(wanted, length(spectra)), spectra),
-    quick = quick
-  )
-}
+ridge_case <- function(..., ours = "ridge_cv") benchmark_case(..., ours = ours)
 
 benchmark_cases <- function() {
   small <- list(n = 120, p = 300, t = 400)
@@ -62,7 +45,7 @@ benchmark_cases <- function() {
       peer = "glmnet_mgaussian", peer_label = "glmnet cv.glmnet(family = \"mgaussian\")",
       wanted = c(20, 20), quick = list(n = 120, p = 40, t = 20)),
     ridge_case("responses-each", "many responses, one alpha each, 20 alphas",
-      500, 200, 100, peer = "grid_search", peer_label = "scikit-learn GridSearchCV(Ridge) per target",
+      500, 200, 20, peer = "grid_search", peer_label = "scikit-learn GridSearchCV(Ridge) per target",
       wanted = c(20, 20), quick = list(n = 120, p = 40, t = 10)),
     # against the machine: the "peer" is the counted arithmetic at the rate of R's own BLAS
     ridge_case("gemm-rate", "counted arithmetic at the machine's own GEMM rate",

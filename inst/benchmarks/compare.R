@@ -2,20 +2,23 @@
 
 # Who runs the peer: "R", "python", or NULL where it is not installed.
 peer_side <- function(peer, precision) {
+  if (peer == "published") return(NULL)
   if (peer == "ours_20_alphas") return("R")
   if (peer == "glmnet_mgaussian") return(if (requireNamespace("glmnet", quietly = TRUE)) "R")
   if (!is.null(peers_python())) return("python")
   if (peer == "blas_rate" && precision == "double") "R"
 }
 
-# Share of targets with the same alpha, and over those the largest relative difference of a target's coefficients.
+# Share of targets with the same choice (alpha, in banded cases the candidate as well, in every outer fold of nested
+# ones), and over those the largest relative difference of a target's coefficients.
 read_agreement <- function(dir, names, t) {
   path <- function(name, kind) file.path(dir, paste0(name, ".", kind))
   have <- function(kind) all(file.exists(path(names, kind)))
   same <- rep(TRUE, t)
-  if (have("alphas")) {
-    alphas <- lapply(path(names, "alphas"), read_doubles)
-    same <- abs(alphas[[1]] / alphas[[2]] - 1) < 1e-6
+  for (kind in Filter(have, c("alphas", "candidates"))) {
+    choice <- lapply(path(names, kind), read_doubles)
+    equal <- abs(choice[[1]] / choice[[2]] - 1) < 1e-6
+    same <- same & rowSums(matrix(!equal, t)) == 0
   }
   difference <- NA_real_
   if (have("coefs")) {
@@ -33,13 +36,19 @@ round_sizes <- function(repeats, rounds) {
   repeats %/% rounds + (seq_len(rounds) <= repeats %% rounds)
 }
 
+# A time that others reported, for the sizes of the case; NA at other sizes.
+published_run <- function(case) {
+  list(ok = TRUE, seconds = as.character(case$published_s), setting = paste("published:", case$published_where))
+}
+
 compare_case <- function(case, spectrum, settings, here) {
   data_dir <- write_case_data(case, spectrum, settings$work_dir)
-  unlink(list.files(settings$work_dir, "\\.(job|result|log|alphas|coefs)$", full.names = TRUE))
+  unlink(list.files(settings$work_dir, "\\.(job|result|log|alphas|candidates|coefs)$", full.names = TRUE))
   job <- list(
     n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
     data = data_dir, alphas = write_case_alphas(data_dir, case$n_alphas)
   )
+  if (!is.null(case$bands)) job <- c(job, write_case_gammas(data_dir, case))
   run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
   ours_job <- c(list(engine = case$ours), job)
   peer_job <- c(list(engine = case$peer), job, case$peer_options)
@@ -52,7 +61,7 @@ compare_case <- function(case, spectrum, settings, here) {
   peer <- peer_side(case$peer, case$precision)
   setting <- NULL
   tried <- ""
-  if (identical(peer, "python")) {
+  if (identical(peer, "python") && settings$sides != "ours") {
     tuned <- run("python", c(list(name = "tune", tune = "yes"), peer_job))
     setting <- tuned$setting
     tried <- tuned$tried %||% tuned$reason
@@ -69,6 +78,7 @@ compare_case <- function(case, spectrum, settings, here) {
         if (!is.null(setting)) list(setting = setting)))
     }
   }
+  if (case$peer == "published") peer_runs <- list(published_run(case))
   names <- c("ours-R", paste0("peer-", peer))
   agreement <- if (case$peer %in% c("blas_rate", "ours_20_alphas") || is.null(peer)) {
     list(alphas_equal = NA_real_, coef_difference = NA_real_)
@@ -98,8 +108,10 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, s
   problems <- unique(unlist(lapply(c(ours_runs, peer_runs), function(run) run$reason)))
   no_memory <- case$peer == "blas_rate"
   data.frame(
-    case = case$id, what = case$what, spectrum = spectrum, precision = case$precision, n = case$n, p = case$p, t = case$t,
-    alphas = case$n_alphas, folds = case$folds, output = case$output, threads = settings$threads,
+    case = case$id, what = unname(case$what), spectrum = spectrum,
+    precision = case$precision, n = case$n, p = case$p, t = case$t,
+    alphas = case$n_alphas, bands = case$bands %||% NA_integer_, candidates = case$candidates %||% NA_integer_,
+    folds = case$folds, output = case$output, threads = settings$threads,
     ours = case$ours_label, ours_s = middle(ours_s), ours_min_s = lowest(ours_s), ours_max_s = highest(ours_s),
     peer = case$peer_label, peer_s = middle(peer_s), peer_min_s = lowest(peer_s), peer_max_s = highest(peer_s),
     ratio = middle(peer_s) / middle(ours_s), wanted = unname(case$wanted[spectrum]),

@@ -9,16 +9,46 @@ rotate_columns <- function(X, reflections = 4) {
   X
 }
 
-# X: standard normal ("white"), or with column scales j^-0.75 and then rotated ("power"), the shape of the spectra of
-# real stimulus features. Y = X B + noise, the share of explained variance drawn per target from U(0, 0.6), so that
-# targets choose different alphas, as measured responses do. Columns are centred: nothing is fitted with an intercept.
-simulate_case <- function(n, p, t, spectrum, seed = 20240601) {
-  set.seed(seed)
+# Sizes of k contiguous blocks of n elements, the first n mod k one larger: folds, and the columns of bands.
+block_sizes <- function(n, k) n %/% k + (seq_len(k) <= n %% k)
+
+# n x p features: standard normal ("white"), or with column scales j^-0.75 and then rotated ("power"), the shape of the
+# spectra of real stimulus features.
+simulate_features <- function(n, p, spectrum) {
   X <- matrix(stats::rnorm(n * p), n, p)
-  if (spectrum == "power") X <- rotate_columns(sweep(X, 2, seq_len(p)^-0.75, "*"))
+  if (spectrum == "power") rotate_columns(sweep(X, 2, seq_len(p)^-0.75, "*")) else X
+}
+
+# n x t signals of several bands: X_b B_b, each of mean square 1, weighted by the square roots of shares that are drawn
+# per target from Dirichlet(0.5, ..., 0.5): some targets follow one band, others all of them.
+banded_signal <- function(Xs, t) {
+  shares <- matrix(stats::rgamma(length(Xs) * t, 0.5), length(Xs))
+  shares <- sweep(shares, 2, colSums(shares), "/")
+  Y <- 0
+  for (b in seq_along(Xs)) {
+    signal <- Xs[[b]] %*% matrix(stats::rnorm(ncol(Xs[[b]]) * t), ncol(Xs[[b]]), t)
+    Y <- Y + sweep(signal, 2, sqrt(shares[b, ] / colMeans(signal^2)), "*")
+  }
+  Y
+}
+
+# The columns of X as a named list of bands.
+split_bands <- function(X, sizes) {
+  last <- cumsum(sizes)
+  Xs <- lapply(seq_along(sizes), function(b) X[, seq(last[b] - sizes[b] + 1, last[b]), drop = FALSE])
+  stats::setNames(Xs, paste0("band", seq_along(sizes)))
+}
+
+# X has one of the spectra, every band by itself where there are several. Y = X B + noise, the share of explained
+# variance drawn per target from U(0, 0.6), so that targets choose different alphas, as measured responses do. Columns
+# are centred: nothing is fitted with an intercept.
+simulate_case <- function(n, p, t, spectrum, bands = 1, seed = 20240601) {
+  set.seed(seed)
+  sizes <- block_sizes(p, bands)
+  X <- do.call(cbind, lapply(sizes, function(size) simulate_features(n, size, spectrum)))
   X <- sweep(X, 2, colMeans(X))
   explained <- stats::runif(t, 0, 0.6)
-  Y <- X %*% matrix(stats::rnorm(p * t), p, t)
+  Y <- if (bands == 1) X %*% matrix(stats::rnorm(p * t), p, t) else banded_signal(split_bands(X, sizes), t)
   signal_scale <- sqrt(explained / colMeans(Y^2))
   Y <- sweep(Y, 2, signal_scale, "*") + sweep(matrix(stats::rnorm(n * t), n, t), 2, sqrt(1 - explained), "*")
   Y <- sweep(Y, 2, colMeans(Y))
@@ -27,6 +57,17 @@ simulate_case <- function(n, p, t, spectrum, seed = 20240601) {
 
 # Log-spaced alphas over 1e-3 .. 1e5 times the mean non-zero eigenvalue of X X'.
 alpha_values <- function(mean_eigenvalue, n_alphas) mean_eigenvalue * 10^seq(-3, 5, length.out = n_alphas)
+
+# Band weights to try, candidates x bands: row 1 is equal weights, the others are drawn from Dirichlet(c, ..., c) with
+# c = 0.1 and 1 in turn. None may vanish in single precision: himalaya's primal solver fails at a weight of 0.
+gamma_values <- function(candidates, bands, seed = 20240602) {
+  set.seed(seed)
+  draws <- lapply(rep_len(c(0.1, 1), candidates), function(concentration) stats::rgamma(bands, concentration))
+  gammas <- do.call(rbind, lapply(draws, function(draw) draw / sum(draw)))
+  gammas[1, ] <- 1 / bands
+  stopifnot(all(gammas > 1e-30))
+  gammas
+}
 
 write_doubles <- function(x, path) {
   con <- file(path, "wb")
@@ -48,15 +89,23 @@ read_doubles <- function(path, dim = NULL) {
 # Writes X and Y of a case into `dir` and the mean eigenvalue beside them; returns `dir`. Data of this size that are
 # there already are kept, since several cases share them.
 write_case_data <- function(case, spectrum, root) {
-  dir <- file.path(root, sprintf("%s-%d-%d-%d", spectrum, case$n, case$p, case$t))
+  bands <- case$bands %||% 1
+  dir <- file.path(root, sprintf("%s-%d-%d-%d-%d", spectrum, case$n, case$p, case$t, bands))
   if (file.exists(file.path(dir, "mean_eigenvalue.bin"))) return(dir)
   unlink(list.files(root, "^(white|power)-", full.names = TRUE), recursive = TRUE)
   dir.create(dir, recursive = TRUE)
-  data <- simulate_case(case$n, case$p, case$t, spectrum)
+  data <- simulate_case(case$n, case$p, case$t, spectrum, bands)
   write_doubles(data$X, file.path(dir, "X.bin"))
   write_doubles(data$Y, file.path(dir, "Y.bin"))
   write_doubles(sum(data$X^2) / min(case$n, case$p), file.path(dir, "mean_eigenvalue.bin"))
   dir
+}
+
+# What the job of a banded case holds besides: sizes of the bands, and the file with the weights to try.
+write_case_gammas <- function(dir, case) {
+  path <- file.path(dir, sprintf("gammas-%d.bin", case$candidates))
+  if (!file.exists(path)) write_doubles(gamma_values(case$candidates, case$bands), path)
+  list(band_sizes = block_sizes(case$p, case$bands), candidates = case$candidates, gammas = path, outer = case$outer %||% 1)
 }
 
 # The file with this many alphas for the data in `dir`.

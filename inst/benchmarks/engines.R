@@ -13,6 +13,7 @@ voxridge_engine <- function(fit, alphas = function(fit) fit$best_alphas) {
       nodes <- c(fit$diagnostics$info$n_nodes, NA)[1]
       list(
         alphas = alphas(fit),
+        candidates = fit$diagnostics$gamma_index,
         coefs = if (!is.null(coefs)) coefs[, compared_targets(ncol(coefs)), drop = FALSE],
         fields = list(nodes = nodes, setting = "defaults")
       )
@@ -30,6 +31,38 @@ solve_case <- function(data, job, local_alpha = TRUE) {
   )
 }
 
+solve_banded_case <- function(Xs, Y, data, job, fit_intercept = FALSE) {
+  voxridge::solve_banded_ridge_cv(Xs, Y,
+    n_iter = data$gammas, alphas = data$alphas, cv = job$folds, score_func = "neg_mse", fit_intercept = fit_intercept,
+    return_coefs = job$output, return_cv_scores = "mean", precision = job$precision, device = "cpu",
+    n_threads = job$threads, progress = FALSE
+  )
+}
+
+# Contiguous outer folds. In each: the search and the coefficients on the training rows, with an intercept so that
+# nothing of the held-out rows is used; then predictions of the held-out rows and their R2. Kept per fold: the choices,
+# R2 and the coefficients of compared_targets(), one fold below the other.
+solve_nested_case <- function(data, job) {
+  block <- rep(seq_len(job$outer), block_sizes(job$n, job$outer))
+  compared <- compared_targets(job$t)
+  folds <- lapply(seq_len(job$outer), function(k) {
+    held <- block == k
+    fit <- solve_banded_case(lapply(data$Xs, function(X) X[!held, , drop = FALSE]), data$Y[!held, , drop = FALSE],
+      data, job, fit_intercept = TRUE)
+    X <- do.call(cbind, lapply(unname(data$Xs), function(X) X[held, , drop = FALSE]))
+    Y <- data$Y[held, , drop = FALSE]
+    residuals <- Y - X %*% fit$coefs - rep(fit$intercept, each = nrow(Y))
+    list(
+      best_alphas = fit$best_alphas, gamma_index = fit$diagnostics$gamma_index, nodes = fit$diagnostics$info$n_nodes,
+      coefs = fit$coefs[, compared, drop = FALSE],
+      r2 = 1 - colSums(residuals^2) / colSums(sweep(Y, 2, colMeans(Y))^2)
+    )
+  })
+  part <- function(name) lapply(folds, function(fold) fold[[name]])
+  list(alphas = unlist(part("best_alphas")), candidates = unlist(part("gamma_index")),
+    coefs = do.call(rbind, part("coefs")), nodes = unlist(part("nodes")), r2 = unlist(part("r2")))
+}
+
 # One alpha per target, taken from the grid in turn, so that both sides use the same.
 alpha_per_target <- function(alphas, t) rep_len(alphas, t)
 
@@ -42,13 +75,22 @@ r_engines <- list(
     },
     alphas = function(fit) NULL
   ),
+  banded_cv = voxridge_engine(function(data, job) suppressWarnings(solve_banded_case(data$Xs, data$Y, data, job))),
+  banded_nested = utils::modifyList(
+    voxridge_engine(function(data, job) suppressWarnings(solve_nested_case(data, job))),
+    list(answer = function(fit, data, job) {
+      c(fit[c("alphas", "candidates", "coefs")], list(fields = list(
+        nodes = c(fit$nodes, NA)[1], setting = "defaults", mean_r2 = mean(fit$r2)
+      )))
+    })
+  ),
 
   # glmnet: objective 1/(2n) ||Y - XB||^2 + lambda/2 ||B||^2, so lambda = alpha / n. Folds have n (k - 1) / k rows, and the
   # grid is given for those, so that the scores, and the choice, are of the same problem as ours.
   glmnet_mgaussian = list(
     setup = function(job) suppressPackageStartupMessages(library(glmnet)),
     fit = function(data, job) {
-      foldid <- rep(seq_len(job$folds), times = job$n %/% job$folds + (seq_len(job$folds) <= job$n %% job$folds))
+      foldid <- rep(seq_len(job$folds), block_sizes(job$n, job$folds))
       n_train <- job$n * (job$folds - 1) / job$folds
       glmnet::cv.glmnet(data$X, data$Y,
         family = "mgaussian", alpha = 0, lambda = rev(data$alphas) / n_train, foldid = foldid,

@@ -7,15 +7,16 @@ number_cell_plain <- function(x, digits) sub("\\.$", "", number_cell(x, digits))
 
 whole_cell <- function(x) ifelse(is.na(x), "-", sprintf("%.0f", x))
 
-agreement_cell <- function(alphas_equal, coef_difference) {
+agreement_cell <- function(alphas_equal, coef_difference, choice) {
   ifelse(is.na(alphas_equal) & is.na(coef_difference), "-", paste0(
-    ifelse(is.na(alphas_equal), "", sprintf("%.1f %% same alpha", 100 * alphas_equal)),
+    ifelse(is.na(alphas_equal), "", sprintf("%.1f %% same %s", 100 * alphas_equal, choice)),
     ifelse(is.na(alphas_equal) | is.na(coef_difference), "", ", "),
     ifelse(is.na(coef_difference), "", sprintf("%.0e", coef_difference))
   ))
 }
 
 results_table <- function(rows) {
+  candidates <- rows$candidates %||% rep(NA, nrow(rows))
   head <- c("work", "size", "spectrum", "precision", "voxridge (s)", "peer", "peer (s)", "ratio", "wanted",
     "voxridge peak (MB)", "peer peak (MB)", "agreement")
   cells <- cbind(
@@ -23,7 +24,7 @@ results_table <- function(rows) {
     number_cell_plain(rows$ours_s, 3), gsub("|", "\\|", rows$peer, fixed = TRUE), number_cell_plain(rows$peer_s, 3),
     number_cell_plain(rows$ratio, 2), number_cell_plain(rows$wanted, 2),
     whole_cell(rows$ours_peak_mb), whole_cell(rows$peer_peak_mb),
-    agreement_cell(rows$alphas_equal, rows$coef_difference)
+    agreement_cell(rows$alphas_equal, rows$coef_difference, ifelse(is.na(candidates), "alpha", "alpha and weights"))
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -33,7 +34,9 @@ render_results <- function(dir) {
     "# Benchmark results", "",
     "Made by `render.R` from the CSV files in this folder; [how they are measured](../README.md). Seconds are medians;",
     "ratio is peer seconds over voxridge seconds on the same data, threads and precision; agreement is the share of targets",
-    "with the same chosen alpha and the largest relative difference of one target's coefficients."
+    "with the same choice and the largest relative difference of one target's coefficients. A peer marked",
+    "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and other",
+    "data, and the ratio says no more than that."
   )
   for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
     record_file <- sub("\\.csv$", ".txt", file)

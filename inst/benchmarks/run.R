@@ -34,20 +34,22 @@ parse_arguments <- function(arguments) {
 row_key <- function(rows) paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
 
 save_row <- function(row, path) {
-  old <- if (file.exists(path)) utils::read.csv(path) else NULL
-  rows <- if (is.null(old)) row else rbind(old[!row_key(old) %in% row_key(row), names(row)], row)
+  old <- if (file.exists(path)) utils::read.csv(path) else row[0, ]
+  old[setdiff(names(row), names(old))] <- if (nrow(old)) NA else logical() # columns that an older file lacks
+  rows <- rbind(old[!row_key(old) %in% row_key(row), names(row)], row)
   utils::write.csv(rows, path, row.names = FALSE)
 }
 
 say_row <- function(row) {
   seconds <- function(x) if (is.na(x)) "-" else sprintf("%.3f s", x)
-  cat(sprintf("%-18s %-5s %-6s ours %-10s peer %-10s ratio %s (wanted %s) alphas equal %s, coefs %s%s\n",
+  cat(sprintf("%-18s %-5s %-6s ours %-10s peer %-10s ratio %s (wanted %s) choices equal %s, coefs %s%s\n",
     row$case, row$spectrum, row$precision, seconds(row$ours_s), seconds(row$peer_s), format(row$ratio, digits = 3),
     format(row$wanted, digits = 3), format(row$alphas_equal, digits = 4), format(row$coef_difference, digits = 2),
     if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))
 }
 
 settings <- parse_arguments(commandArgs(TRUE))
+source(file.path(here, "cases.R"))
 source(file.path(here, sprintf("cases_%s.R", settings$domain)))
 cases <- Filter(function(case) grepl(settings$only, case$id), benchmark_cases())
 if (settings$list) {
@@ -76,7 +78,7 @@ for (case in cases[order(order_key)]) {
 unlink(settings$work_dir, recursive = TRUE)
 
 rows <- utils::read.csv(csv)
-versions <- unique(unlist(strsplit(rows$peer_version[!is.na(rows$peer_version)], ", ", fixed = TRUE)))
+versions <- unique(unlist(strsplit(as.character(stats::na.omit(rows$peer_version)), ", ", fixed = TRUE)))
 record <- environment_record(settings$threads, grep("^(voxridge|BLAS) ", versions, value = TRUE, invert = TRUE))
 write_fields(record, sub("\\.csv$", ".txt", csv))
 render_results(settings$out)

@@ -42,7 +42,8 @@ run_worker <- function(side, job, dir, threads, limit_s, here) {
   if (file.exists(result_file)) return(c(read_fields(result_file), list(ok = TRUE)))
   reason <- if (status == 124) sprintf("longer than %d s", limit_s) else {
     log <- if (file.exists(log_file)) readLines(log_file, warn = FALSE) else character()
-    paste("failed:", utils::tail(c("no output", log[nzchar(log)]), 1))
+    log <- log[nzchar(log) & !grepl("^(Calls:|Execution halted)", log)]
+    paste("failed:", utils::tail(c("no output", log), 1))
   }
   list(ok = FALSE, reason = gsub("[[:space:]]+", " ", reason))
 }

@@ -16,7 +16,9 @@ forget_peak <- function() {
 }
 
 job <- read_fields(commandArgs(TRUE)[1])
-for (name in c("n", "p", "t", "folds", "threads", "repeats")) job[[name]] <- as.integer(job[[name]])
+for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats"), names(job))) {
+  job[[name]] <- as.integer(job[[name]])
+}
 engine <- r_engines[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
@@ -25,6 +27,12 @@ data <- if (job$engine == "blas_rate") NULL else list(
   Y = read_doubles(file.path(job$data, "Y.bin"), c(job$n, job$t)),
   alphas = read_doubles(job$alphas)
 )
+if (!is.null(job$gammas)) {
+  sizes <- as.integer(strsplit(job$band_sizes, ",", fixed = TRUE)[[1]])
+  data$gammas <- read_doubles(job$gammas, c(job$candidates, length(sizes)))
+  data$Xs <- split_bands(data$X, sizes)
+  data$X <- NULL
+}
 engine$setup(job)
 invisible(gc())
 forget_peak()
@@ -48,8 +56,9 @@ peak <- memory_mb("VmHWM")
 
 answer <- engine$answer(fit, data, job)
 prefix <- sub("\\.result$", "", job$result)
-if (!is.null(answer$alphas)) write_doubles(answer$alphas, paste0(prefix, ".alphas"))
-if (!is.null(answer$coefs)) write_doubles(answer$coefs, paste0(prefix, ".coefs"))
+for (kind in intersect(c("alphas", "candidates", "coefs"), names(answer))) {
+  if (!is.null(answer[[kind]])) write_doubles(answer[[kind]], paste(prefix, kind, sep = "."))
+}
 write_fields(c(
   list(seconds = format(seconds, digits = 8, trim = TRUE), before_mb = before, peak_mb = peak, version = engine$version()),
   answer$fields

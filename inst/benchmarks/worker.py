@@ -85,7 +85,7 @@ def measure(engine, job):
     peak = memory_mb("VmHWM")
     prefix = job["result"].removesuffix(".result")
     answer = engine.answer(result)
-    for name in ("alphas", "coefs"):
+    for name in ("alphas", "candidates", "coefs"):
         if answer.get(name) is not None:
             np.asarray(answer[name], dtype=np.float64).ravel(order="F").tofile(f"{prefix}.{name}")
     write_fields({

@@ -21,6 +21,9 @@ inline int64_t fitting(double bytes, double item, int64_t least, int64_t most) {
   return count < static_cast<double>(most) ? static_cast<int64_t>(count) : most;
 }
 
+// About half a second of one core: as much arithmetic may lie between two looks at the stop flag.
+constexpr double kFlopsBetweenStops = 2e10;
+
 struct Control {
   const std::atomic<bool>* stop = nullptr;  // set by another thread to end the work early
   Progress* progress = nullptr;

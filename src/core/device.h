@@ -43,7 +43,6 @@ class Device {
   // A host matrix for repeated use on the device. The host's may be used in place (then `memory` stays empty), so it
   // must outlive the view.
   virtual MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) = 0;
-  virtual MatrixView<T> resident(MatrixView<float> host, Buffer<T>& memory) = 0;
 
   // op(A) op(B) straight into the host's memory.
   virtual void gemm_to_host(Trans trans_a, Trans trans_b, MatrixView<T> a, MatrixView<T> b, Buffer<T>& scratch,
@@ -55,6 +54,10 @@ class Device {
 
   // to[i, j] = from[rows[i], j] - shift[j]; an empty shift subtracts nothing.
   virtual void gather(MatrixView<T> from, const RowList& rows, const std::vector<double>& shift, MatrixSpan<T> to) = 0;
+
+  // to[, j] = from[, columns[j]], and to[, columns[j]] = from[, j].
+  virtual void take_columns(MatrixView<T> from, const RowList& columns, MatrixSpan<T> to) = 0;
+  virtual void put_columns(MatrixView<T> from, const RowList& columns, MatrixSpan<T> to) = 0;
 
   // Means of the listed rows, per column.
   virtual std::vector<double> means(MatrixView<T> from, const RowList& rows) = 0;

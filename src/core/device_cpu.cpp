@@ -77,8 +77,15 @@ class CpuDevice final : public Device<T> {
     for (int64_t j = 0; j < from.cols; ++j) std::copy_n(from.col(j), from.rows, to.col(j));
   }
 
-  MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) override { return use_or_copy(host, memory); }
-  MatrixView<T> resident(MatrixView<float> host, Buffer<T>& memory) override { return use_or_copy(host, memory); }
+  MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) override {
+    if constexpr (std::is_same_v<T, double>) {
+      return host;
+    } else {
+      const MatrixSpan<T> copy = reserve(memory, host.rows, host.cols);
+      upload(host, copy);
+      return copy;
+    }
+  }
 
   void gemm_to_host(Trans trans_a, Trans trans_b, MatrixView<T> a, MatrixView<T> b, Buffer<T>& scratch,
                     MatrixSpan<double> to) override {
@@ -103,6 +110,14 @@ class CpuDevice final : public Device<T> {
       const T move = shift.empty() ? T(0) : static_cast<T>(shift[j]);
       for (int64_t i = 0; i < n; ++i) out[i] = source[rows[i]] - move;
     }
+  }
+
+  void take_columns(MatrixView<T> from, const RowList& columns, MatrixSpan<T> to) override {
+    for (size_t j = 0; j < columns.size(); ++j) std::copy_n(from.col(columns[j]), from.rows, to.col(j));
+  }
+
+  void put_columns(MatrixView<T> from, const RowList& columns, MatrixSpan<T> to) override {
+    for (size_t j = 0; j < columns.size(); ++j) std::copy_n(from.col(j), from.rows, to.col(columns[j]));
   }
 
   std::vector<double> means(MatrixView<T> from, const RowList& rows) override {
@@ -189,20 +204,6 @@ class CpuDevice final : public Device<T> {
         out.col(j)[2 * b] = constant ? 0 : product(target.col(j), p, rows);
         out.col(j)[2 * b + 1] = constant ? 0 : about_mean;
       }
-    }
-  }
-
- private:
-  template <class From>
-  MatrixView<T> use_or_copy(MatrixView<From> host, Buffer<T>& memory) {
-    if constexpr (std::is_same_v<From, T>) {
-      return host;
-    } else {
-      const MatrixSpan<T> copy = reserve(memory, host.rows, host.cols);
-      for (int64_t j = 0; j < host.cols; ++j) {
-        for (int64_t i = 0; i < host.rows; ++i) copy.col(j)[i] = static_cast<T>(host.col(j)[i]);
-      }
-      return copy;
     }
   }
 };

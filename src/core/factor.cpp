@@ -41,15 +41,38 @@ arma::uvec places(const RowList& rows) {
 }  // namespace
 
 Factors::Factors(const Features& features, const Folds& folds, double smallest_alpha, const Control& control)
-    : features_(features), folds_(folds), kept_(folds.count()) {
-  int64_t rows = features.rows();
-  for (const Fold& fold : folds.folds) rows = std::min(rows, static_cast<int64_t>(fold.train.size()));
-  form_ = features.cols() < rows ? Form::primal : Form::dual;
-  if (inner() > kLargestGram) {
-    throw Error(ErrorCode::too_large, "the smaller of samples and features is " + std::to_string(inner()) +
-                                          "; at most " + std::to_string(kLargestGram) + " can be factored");
-  }
+    : features_(features),
+      folds_(folds),
+      weighted_(features),
+      form_(choose_form(features, folds)),
+      kept_(folds.count()) {
+  check_inner();
   gram_ = form_ == Form::primal ? feature_gram(features, control) : sample_gram(features, control);
+  choose_route(smallest_alpha);
+}
+
+Factors::Factors(const BandGrams& grams, const Folds& folds, const std::vector<double>& gammas, double smallest_alpha,
+                 const Control& control)
+    : features_(grams.features()),
+      folds_(folds),
+      grams_(&grams),
+      gammas_(gammas),
+      factors_(grams.bands().column_factors(gammas)),
+      weighted_(features_.scaled(factors_)),
+      form_(choose_form(features_, folds)),
+      kept_(folds.count()) {
+  check_inner();
+  gram_ = grams.gram(gammas, weighted_, control);
+  choose_route(smallest_alpha);
+}
+
+void Factors::check_inner() const {
+  if (inner() <= kLargestGram) return;
+  throw Error(ErrorCode::too_large, "the smaller of samples and features is " + std::to_string(inner()) + "; at most " +
+                                        std::to_string(kLargestGram) + " can be factored");
+}
+
+void Factors::choose_route(double smallest_alpha) {
   if (!std::isfinite(arma::trace(gram_))) {
     throw Error(ErrorCode::invalid_argument, "The squares of `X` overflow. Rescale its columns.");
   }
@@ -57,10 +80,18 @@ Factors::Factors(const Features& features, const Folds& folds, double smallest_a
   route_ = serves_by_eigen(smallest_alpha) ? Route::eigen : Route::svd;
   if (route_ == Route::eigen) return;
   gram_.reset();
-  if (form_ == Form::dual && features.cols() > features.rows()) {
+  if (form_ == Form::dual && weighted_.cols() > weighted_.rows()) {
     std::vector<double> scratch;
-    const arma::mat rows = copy_of(features.block(0, features.rows(), 0, features.cols(), scratch));
+    const arma::mat rows = copy_of(weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch));
     triangle_ = upper_triangle(rows.t()).t();
+  }
+}
+
+// From vectors of the weighted features to those for the features as they are.
+void Factors::unscale(Factor& factor) const {
+  if (form_ == Form::dual || factors_.empty()) return;
+  for (arma::uword j = 0; j < factor.vectors.n_cols; ++j) {
+    for (arma::uword i = 0; i < factor.vectors.n_rows; ++i) factor.vectors(i, j) *= factors_[i];
   }
 }
 
@@ -91,11 +122,12 @@ Factor Factors::make_full(const Control& control) const {
     Factor out = eigen_factor(std::move(gram), control);
     out.constant_value = constant_value;
     out.spans_samples = form_ == Form::dual;
+    unscale(out);
     return out;
   }
   std::vector<double> scratch;
   const arma::mat rows =
-      triangle_.is_empty() ? copy_of(features_.block(0, features_.rows(), 0, features_.cols(), scratch)) : triangle_;
+      triangle_.is_empty() ? copy_of(weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch)) : triangle_;
   const ThinSvd svd = thin_svd(rows);
   Factor out;
 
@@ -111,6 +143,7 @@ Factor Factors::make_full(const Control& control) const {
       out.values = out.values(determined);
     }
   }
+  unscale(out);
   return out;
 }
 
@@ -120,21 +153,30 @@ FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
   if (route_ == Route::svd) return make_fold_svd(fold, control);
   FoldFactor out;
   if (form_ == Form::dual) {
-    DualGram gram = dual_fold_gram(gram_, features_, fold, control);
+    DualGram gram = dual_fold_gram(gram_, weighted_, fold, control);
     const double constant_value = features_.centered() ? lift_constant(gram.train) : -1;
     static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
     out.constant_value = constant_value;
     out.left = gram.test * out.vectors;
     return out;
   }
-  PrimalGram gram = primal_fold_gram(gram_, features_, fold, folds_.partition, control);
+  arma::mat held_out;
+  if (folds_.partition) {
+    held_out = grams_ == nullptr ? feature_gram(weighted_, fold.test, control)
+                                 : grams_->held_out_gram(f, gammas_, weighted_, control);
+  }
+  PrimalGram gram = primal_fold_gram(gram_, weighted_, fold, folds_.partition ? &held_out : nullptr, control);
   static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
-  out.train_mean = std::move(gram.train_mean);
   out.direct = gram.direct;
-  std::vector<double> scratch;
-  const arma::mat test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
-  out.left = test * out.vectors;
+  out.left = weighted_rows(fold.test, gram.train_mean) * out.vectors;
+  out.train_mean = factors_.empty() ? std::move(gram.train_mean) : training_means(features_, fold.train);
+  unscale(out);
   return out;
+}
+
+arma::mat Factors::weighted_rows(const RowList& rows, const std::vector<double>& shift) const {
+  std::vector<double> scratch;
+  return copy_of(weighted_.gather(rows, 0, weighted_.cols(), shift.data(), scratch));
 }
 
 FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
@@ -150,10 +192,10 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
       test.each_row() -= mean;
     }
   } else {
-    std::vector<double> scratch;
+    const std::vector<double> mean = training_means(weighted_, fold.train);
+    train = weighted_rows(fold.train, mean);
+    test = weighted_rows(fold.test, mean);
     out.train_mean = training_means(features_, fold.train);
-    train = copy_of(features_.gather(fold.train, 0, features_.cols(), out.train_mean.data(), scratch));
-    test = copy_of(features_.gather(fold.test, 0, features_.cols(), out.train_mean.data(), scratch));
   }
   const ThinSvd svd = thin_svd(train);
   out.values = squared_with_cutoff(svd.singular, train.n_rows, train.n_cols, features_.centered());
@@ -164,6 +206,7 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
   } else {
     out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
   }
+  unscale(out);
   return out;
 }
 
@@ -211,37 +254,6 @@ std::shared_ptr<const FoldFactor> Factors::fold(int64_t f, const Control& contro
   if (kept_[f] != nullptr) return kept_[f];
   const BlasThreads blas(factor_threads(control));
   return std::make_shared<const FoldFactor>(make_fold(f, control));
-}
-
-arma::mat Factors::inverse_gram(const Factor& full, double alpha) {
-  arma::mat half = full.vectors;
-  for (arma::uword i = 0; i < half.n_cols; ++i) half.col(i) *= std::sqrt(inverse(full.values[i], alpha));
-  arma::mat g(half.n_rows, half.n_rows, arma::fill::none);
-  syrk(Trans::no, 1.0, view_of(half), 0.0, span_of(g));
-  const double constant =
-      full.constant_value < 0 ? 0 : inverse(full.constant_value, alpha) / static_cast<double>(g.n_rows);
-  for (arma::uword j = 0; j < g.n_cols; ++j) {
-    g(j, j) -= constant;
-    for (arma::uword i = j + 1; i < g.n_rows; ++i) g(j, i) = g(i, j) -= constant;
-  }
-  return g;
-}
-
-arma::mat Factors::leave_out_operator(const arma::mat& inverse_gram, int64_t f) const {
-  const RowList& test = folds_.folds[f].test;
-  const int64_t first = test.front(), count = static_cast<int64_t>(test.size()), after = first + count;
-  const int64_t n = static_cast<int64_t>(inverse_gram.n_rows);
-  arma::mat block;
-  if (!arma::inv_sympd(block, inverse_gram.submat(first, first, after - 1, after - 1))) {
-    throw Error(ErrorCode::numerical, "a fold could not be left out: its block of the inverse is singular");
-  }
-  arma::mat out(count, n - count, arma::fill::none);
-  const MatrixView<double> g = view_of(inverse_gram);
-  gemm(Trans::no, Trans::no, -1.0, view_of(block), g.block(first, 0, count, first), 0.0,
-       span_of(out).block(0, 0, count, first));
-  gemm(Trans::no, Trans::no, -1.0, view_of(block), g.block(first, after, count, n - after), 0.0,
-       span_of(out).block(0, first, count, n - after));
-  return out;
 }
 
 namespace {

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "arma.h"
+#include "bands.h"
 #include "control.h"
 #include "features.h"
 #include "folds.h"
 
 namespace voxridge {
 
-enum class Form { primal, dual };
 enum class Route { eigen, svd };
 
 // The Gram route's coefficients err by about 2 eps lambda_max / alpha: 5e-9 here.
@@ -36,7 +36,8 @@ inline double inverse(double lambda, double alpha) {
 }
 
 struct Factor {
-  arma::mat vectors;           // m x r (dual) or p x r (primal)
+  arma::mat
+      vectors;  // m x r (dual) or p x r (primal; each row times the factor of its feature, where features have one)
   arma::vec values;            // r, >= 0
   double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where it is not among them
   arma::mat samples;  // primal, svd: X V (rows x r), which takes the place of V'X' in V'X'Y and keeps its digits
@@ -56,6 +57,13 @@ class Factors {
   // The features must outlive the factors.
   Factors(const Features& features, const Folds& folds, double smallest_alpha, const Control& control);
 
+  // Factors of features whose bands have these weights. They serve the features without weights: in primal form
+  // V'Z'Y = (DV)'X'Y and the coefficients of X are D times those of Z = XD, so D is part of the vectors; in dual form
+  // B = D^2 X'A is left to the caller.
+  Factors(const BandGrams& grams, const Folds& folds, const std::vector<double>& gammas, double smallest_alpha,
+          const Control& control);
+
+  const Folds& folds() const { return folds_; }
   Form form() const { return form_; }
   Route route() const { return route_; }
   int64_t inner() const { return form_ == Form::primal ? features_.cols() : features_.rows(); }
@@ -71,15 +79,8 @@ class Factors {
   std::shared_ptr<const Factor> full(const Control& control);
   std::shared_ptr<const FoldFactor> fold(int64_t f, const Control& control) const;
 
-  // Do held-out predictions need no factors of the folds? See leave_out_operator().
+  // Do held-out predictions need no factors of the folds? See leave_out.h.
   bool folds_from_full() const { return form_ == Form::dual && route_ == Route::eigen && folds_.partition; }
-
-  // G = (K + alpha I)^-1 of all rows, less its part in the constant direction where an intercept is fitted.
-  static arma::mat inverse_gram(const Factor& full, double alpha);
-
-  // Held-out rows x training rows: the predictions of a fold's centred held-out targets from its centred training
-  // targets. By the inverse of a partitioned matrix K_vt (K_tt + alpha I)^-1 = -G_vv^-1 G_vt.
-  arma::mat leave_out_operator(const arma::mat& inverse_gram, int64_t f) const;
 
   // Smallest and largest non-zero eigenvalue of the folds, or of all rows, which enclose them; {0, infinity} where
   // those factors are not kept.
@@ -89,14 +90,21 @@ class Factors {
   Range eigenvalue_range(bool of_all_rows) const;
 
  private:
+  void check_inner() const;
+  void choose_route(double smallest_alpha);
+  void unscale(Factor& factor) const;
   bool serves_by_eigen(double alpha) const;
   int factor_threads(const Control& control) const;
   Factor make_full(const Control& control) const;
   FoldFactor make_fold(int64_t f, const Control& control) const;
   FoldFactor make_fold_svd(const Fold& fold, const Control& control) const;
+  arma::mat weighted_rows(const RowList& rows, const std::vector<double>& shift) const;
 
   const Features& features_;
   const Folds& folds_;
+  const BandGrams* grams_ = nullptr;  // where the features have weights
+  std::vector<double> gammas_, factors_;
+  Features weighted_;  // the features times their factors
   Form form_;
   Route route_;
   double top_;          // largest eigenvalue of the whole Gram matrix

@@ -1,5 +1,6 @@
 #include "features.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "threads.h"
@@ -29,48 +30,87 @@ template double column_mean<float>(const float*, int64_t);
 template double column_mean<double>(const double*, const RowList&);
 template double column_mean<float>(const float*, const RowList&);
 
-Features::Features(MatrixView<double> x, const Folds& folds, bool center, double cache_bytes, const Control& control)
-    : x_(x), order_(folds.order), in_place_(!center && folds.in_order) {
+Features::Features(std::vector<MatrixView<double>> parts, const Folds& folds, bool center, double cache_bytes,
+                   const Control& control)
+    : parts_(std::move(parts)), starts_{0}, order_(folds.order) {
+  for (const MatrixView<double>& part : parts_) starts_.push_back(starts_.back() + part.cols);
+  // Few features in several parts are cheaper to have side by side.
+  in_place_ = !center && folds.in_order && (parts_.size() == 1 || cols() >= rows());
   if (center) {
-    means_.resize(x.cols);
-    for (int64_t j = 0; j < x.cols; ++j) means_[j] = column_mean(x.col(j), x.rows);
+    means_.resize(cols());
+    for (int64_t j = 0; j < cols(); ++j) {
+      int64_t within = 0;
+      means_[j] = column_mean(part_of(j, within).col(within), rows());
+    }
   }
-  if (in_place_ || 8.0 * static_cast<double>(x.rows) * static_cast<double>(x.cols) > cache_bytes) return;
-  cache_.resize(x.rows * x.cols);
-  parallel_for(x.cols, control.n_threads, [&](int64_t j, int) {
+  if (in_place_ || 8.0 * static_cast<double>(rows()) * static_cast<double>(cols()) > cache_bytes) return;
+  fill_cache(cache_, control);
+}
+
+const MatrixView<double>& Features::part_of(int64_t col, int64_t& within) const {
+  const size_t part = std::upper_bound(starts_.begin(), starts_.end(), col) - starts_.begin() - 1;
+  within = col - starts_[part];
+  return parts_[part];
+}
+
+// to[i] = what is at row row_of(i) of the column, less `shift`.
+template <class T, class RowOf>
+void Features::fill(int64_t n_rows, int64_t col, RowOf row_of, double shift, T* to) const {
+  int64_t within = 0;
+  const double* from = part_of(col, within).col(within);
+  const double mean = means_.empty() ? 0 : means_[col], factor = factors_.empty() ? 1 : factors_[col];
+  for (int64_t i = 0; i < n_rows; ++i) {
+    to[i] = static_cast<T>((from[order_[row_of(i)]] - mean) * factor - shift);
+  }
+}
+
+template <class T>
+void Features::fill_cache(Cache<T>& cache, const Control& control) {
+  const auto values = std::make_shared<std::vector<T>>(rows() * cols());
+  parallel_for(cols(), control.n_threads, [&](int64_t j, int) {
     if (j % 256 == 0) control.check_stop();
-    for (int64_t i = 0; i < x_.rows; ++i) cache_[i + j * x_.rows] = at(i, j);
+    fill(
+        rows(), j, [](int64_t i) { return i; }, 0.0, values->data() + j * rows());
   });
+  cache = values;
 }
 
 void Features::cache_single(double cache_bytes, const Control& control) {
-  const double bytes = 4.0 * static_cast<double>(x_.rows) * static_cast<double>(x_.cols);
-  if (!single_cache_.empty() || bytes > cache_bytes) return;
-  single_cache_.resize(x_.rows * x_.cols);
-  parallel_for(x_.cols, control.n_threads, [&](int64_t j, int) {
-    if (j % 256 == 0) control.check_stop();
-    for (int64_t i = 0; i < x_.rows; ++i) single_cache_[i + j * x_.rows] = static_cast<float>(at(i, j));
-  });
+  const double bytes = 4.0 * static_cast<double>(rows()) * static_cast<double>(cols());
+  if (single_cache_ == nullptr && bytes <= cache_bytes) fill_cache(single_cache_, control);
+}
+
+Features Features::scaled(std::vector<double> factors) const {
+  Features out = *this;
+  out.factors_ = std::move(factors);
+  return out;
 }
 
 template <>
-const std::vector<double>& Features::cache<double>() const {
+const Features::Cache<double>& Features::cache<double>() const {
   return cache_;
 }
 template <>
-const std::vector<float>& Features::cache<float>() const {
+const Features::Cache<float>& Features::cache<float>() const {
   return single_cache_;
 }
 
 template <class T>
 MatrixView<T> Features::block(int64_t row, int64_t n_rows, int64_t col, int64_t n_cols, std::vector<T>& scratch) const {
-  if constexpr (std::is_same_v<T, double>) {
-    if (in_place_) return x_.block(row, col, n_rows, n_cols);
+  if (factors_.empty()) {
+    if constexpr (std::is_same_v<T, double>) {
+      int64_t within = 0;
+      if (in_place_ && n_cols > 0) {
+        const MatrixView<double>& part = part_of(col, within);
+        if (within + n_cols <= part.cols) return part.block(row, within, n_rows, n_cols);
+      }
+    }
+    if (cache<T>() != nullptr) return {cache<T>()->data() + row + col * rows(), n_rows, n_cols, rows()};
   }
-  if (!cache<T>().empty()) return {cache<T>().data() + row + col * x_.rows, n_rows, n_cols, x_.rows};
   scratch.resize(n_rows * n_cols);
   for (int64_t j = 0; j < n_cols; ++j) {
-    for (int64_t i = 0; i < n_rows; ++i) scratch[i + j * n_rows] = static_cast<T>(at(row + i, col + j));
+    fill(
+        n_rows, col + j, [&](int64_t i) { return row + i; }, 0.0, scratch.data() + j * n_rows);
   }
   return {scratch.data(), n_rows, n_cols, n_rows};
 }
@@ -83,10 +123,16 @@ MatrixView<double> Features::gather(const RowList& rows, int64_t col, int64_t n_
   const int64_t n_rows = static_cast<int64_t>(rows.size());
   scratch.resize(n_rows * n_cols);
   for (int64_t j = 0; j < n_cols; ++j) {
-    const double move = shift == nullptr ? 0 : shift[j];
-    for (int64_t i = 0; i < n_rows; ++i) scratch[i + j * n_rows] = at(rows[i], col + j) - move;
+    const auto row_of = [&](int64_t i) { return rows[i]; };
+    fill(n_rows, col + j, row_of, shift == nullptr ? 0 : shift[j], scratch.data() + j * n_rows);
   }
   return {scratch.data(), n_rows, n_cols, n_rows};
+}
+
+Form choose_form(const Features& features, const Folds& folds) {
+  int64_t rows = features.rows();
+  for (const Fold& fold : folds.folds) rows = std::min(rows, static_cast<int64_t>(fold.train.size()));
+  return features.cols() < rows ? Form::primal : Form::dual;
 }
 
 }  // namespace voxridge

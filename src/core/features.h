@@ -2,6 +2,7 @@
 // means removed first, so that offsets of 1e6 standard deviations cost no digits.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "control.h"
@@ -16,14 +17,20 @@ double column_mean(const T* column, int64_t rows);
 template <class T>
 double column_mean(const T* column, const RowList& rows);
 
+// Which Gram matrix serves: that of the features or that of the samples.
+enum class Form { primal, dual };
+
 class Features {
  public:
-  // Uses X in place where nothing has to be changed. Otherwise keeps a changed copy if it fits into cache_bytes, and
-  // else makes each block when it is asked for.
-  Features(MatrixView<double> x, const Folds& folds, bool center, double cache_bytes, const Control& control);
+  // `parts` side by side, with equal numbers of rows. Uses them in place where nothing has to be changed. Otherwise
+  // keeps a changed copy if it fits into cache_bytes, and else makes each block when it is asked for.
+  Features(std::vector<MatrixView<double>> parts, const Folds& folds, bool center, double cache_bytes,
+           const Control& control);
+  Features(MatrixView<double> x, const Folds& folds, bool center, double cache_bytes, const Control& control)
+      : Features(std::vector<MatrixView<double>>{x}, folds, center, cache_bytes, control) {}
 
-  int64_t rows() const { return x_.rows; }
-  int64_t cols() const { return x_.cols; }
+  int64_t rows() const { return parts_[0].rows; }
+  int64_t cols() const { return starts_.back(); }
   bool centered() const { return !means_.empty(); }
   const std::vector<double>& means() const { return means_; }  // empty without an intercept
 
@@ -38,20 +45,33 @@ class Features {
   // Keeps a float copy for block<float>() if it fits.
   void cache_single(double cache_bytes, const Control& control);
 
- private:
-  double at(int64_t row, int64_t col) const {  // without any copy
-    const double value = x_.data[order_[row] + col * x_.ld];
-    return means_.empty() ? value : value - means_[col];
-  }
-  template <class T>
-  const std::vector<T>& cache() const;
+  // The same features, each times a factor: block() and gather() then make what they return, means() stay those of the
+  // features without their factors. Copies are shared.
+  Features scaled(std::vector<double> factors) const;
 
-  MatrixView<double> x_;
+ private:
+  template <class T>
+  using Cache = std::shared_ptr<const std::vector<T>>;
+
+  // Where a column begins, and the part it lies in.
+  const MatrixView<double>& part_of(int64_t col, int64_t& within) const;
+  template <class T, class RowOf>
+  void fill(int64_t n_rows, int64_t col, RowOf row_of, double shift, T* to) const;
+  template <class T>
+  void fill_cache(Cache<T>& cache, const Control& control);
+  template <class T>
+  const Cache<T>& cache() const;
+
+  std::vector<MatrixView<double>> parts_;
+  std::vector<int64_t> starts_;  // first column of each part, and the number of columns
   RowList order_;
   bool in_place_;
-  std::vector<double> means_;
-  std::vector<double> cache_;
-  std::vector<float> single_cache_;
+  std::vector<double> means_, factors_;
+  Cache<double> cache_;
+  Cache<float> single_cache_;
 };
+
+// Primal where the features are fewer than the rows of every training set.
+Form choose_form(const Features& features, const Folds& folds);
 
 }  // namespace voxridge

@@ -11,12 +11,11 @@ namespace voxridge {
 
 namespace {
 
-constexpr double kBlockFlops = 2e10;  // about half a second of one core: how long a stop may have to wait
-constexpr double kShrunk = 1e-4;      // of the total: beyond this the subtraction would cost over four digits
+constexpr double kShrunk = 1e-4;  // of the total: beyond this the subtraction would cost over four digits
 
 // How many rows or columns of work may go into one call when each costs n^2 multiplications and additions.
 int64_t block_length(int64_t n, int64_t available) {
-  const double fit = kBlockFlops / (static_cast<double>(n) * static_cast<double>(n) + 1);
+  const double fit = kFlopsBetweenStops / (static_cast<double>(n) * static_cast<double>(n) + 1);
   return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
 }
 
@@ -75,8 +74,8 @@ DualGram dual_gram_direct(const Features& features, const Fold& fold, const Cont
   return out;
 }
 
-arma::mat feature_gram_of(const Features& features, const RowList& rows, const std::vector<double>& shift,
-                          const Control& control) {
+arma::mat shifted_feature_gram(const Features& features, const RowList& rows, const std::vector<double>& shift,
+                               const Control& control) {
   arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
   std::vector<double> scratch;
   const int64_t n_rows = static_cast<int64_t>(rows.size());
@@ -102,14 +101,14 @@ std::vector<double> training_means(const Features& features, const RowList& rows
   return means;
 }
 
-arma::mat sample_gram(const Features& features, const Control& control) {
+arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, const Control& control) {
   arma::mat gram(features.rows(), features.rows(), arma::fill::zeros);
   std::vector<double> scratch;
-  const int64_t width = block_length(features.rows(), features.cols());
-  for (int64_t col = 0; col < features.cols(); col += width) {
+  const int64_t width = block_length(features.rows(), n_cols), last = col + n_cols;
+  for (; col < last; col += width) {
     control.check_stop();
-    const int64_t n_cols = std::min(width, features.cols() - col);
-    add_panel(Trans::no, features.block(0, features.rows(), col, n_cols, scratch), gram, control);
+    const int64_t some = std::min(width, last - col);
+    add_panel(Trans::no, features.block(0, features.rows(), col, some, scratch), gram, control);
   }
   mirror(gram);
   return gram;
@@ -143,20 +142,23 @@ DualGram dual_fold_gram(const arma::mat& gram, const Features& features, const F
   return out;
 }
 
-PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, bool partition,
-                            const Control& control) {
+arma::mat feature_gram(const Features& features, const RowList& rows, const Control& control) {
+  return shifted_feature_gram(features, rows, std::vector<double>(features.cols(), 0.0), control);
+}
+
+PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold,
+                            const arma::mat* held_out, const Control& control) {
   PrimalGram out;
   out.train_mean = training_means(features, fold.train);
-  if (partition) {
+  if (held_out != nullptr) {
     const arma::vec mean(out.train_mean.data(), out.train_mean.size(), false, true);
-    const std::vector<double> no_shift(features.cols(), 0.0);
-    out.train = gram - feature_gram_of(features, fold.test, no_shift, control);
+    out.train = gram - *held_out;
     if (features.centered()) out.train -= (static_cast<double>(fold.train.size()) * mean) * mean.t();
     const arma::vec left = out.train.diag(), total = gram.diag();
     if (arma::all(left >= kShrunk * total)) return out;
   }
   out.direct = true;
-  out.train = feature_gram_of(features, fold.train, out.train_mean, control);
+  out.train = shifted_feature_gram(features, fold.train, out.train_mean, control);
   return out;
 }
 

@@ -16,11 +16,16 @@
 
 namespace voxridge {
 
-// n x n: X X' of the features as they are (centred on whole-sample means where an intercept is fitted).
-arma::mat sample_gram(const Features& features, const Control& control);
+// n x n: X X' of the features as they are (centred on whole-sample means where an intercept is fitted), or of some
+// columns of them.
+arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, const Control& control);
+inline arma::mat sample_gram(const Features& features, const Control& control) {
+  return sample_gram(features, 0, features.cols(), control);
+}
 
-// p x p: X'X.
+// p x p: X'X, of all rows or of some.
 arma::mat feature_gram(const Features& features, const Control& control);
+arma::mat feature_gram(const Features& features, const RowList& rows, const Control& control);
 
 struct DualGram {
   arma::mat train;  // m x m
@@ -33,8 +38,10 @@ struct PrimalGram {
   std::vector<double> train_mean;  // p, zero without an intercept
   bool direct = false;             // made from the training rows themselves
 };
-PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, bool partition,
-                            const Control& control);
+// `held_out`: X_v'X_v of a fold that leaves rows out of the whole, or nullptr: the training rows' Gram is made
+// directly.
+PrimalGram primal_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold,
+                            const arma::mat* held_out, const Control& control);
 
 // Means of the listed rows per feature (zero where the features are not centred).
 std::vector<double> training_means(const Features& features, const RowList& rows);

@@ -1,64 +1,139 @@
 #include "refit.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "arma_view.h"
+#include "control.h"
 
 namespace voxridge {
 
 namespace {
 
-constexpr double kBlockFlops = 2e10;
 constexpr int64_t kBlockCols = 512;  // of features, where a block has to be copied
 
 }  // namespace
 
 template <class T>
-Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, const CoefOutputs& out)
-    : source_(source),
-      factor_(std::move(factor)),
-      out_(out),
-      values_(factor_->values.begin(), factor_->values.end()),
-      vectors_(source.device().resident(view_of(factor_->vectors), memory_)) {
-  if (!factor_->samples.is_empty()) samples_ = source.device().resident(view_of(factor_->samples), samples_memory_);
-  const Features& features = source.features();
-  if (out.kind != Coefs::dual || out.intercept == nullptr || !features.centered()) return;
-  projected_means_.zeros(features.rows());
+Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, Coefs kind)
+    : Refit(source, {std::move(factor)}, Bands({source.features().cols()}), {}, kind) {}
+
+template <class T>
+Refit<T>::Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<const Factor>>& factors,
+                const Bands& bands, std::vector<std::vector<double>> weights, Coefs kind)
+    : source_(source), kind_(kind), bands_(bands), models_(factors.size()), weights_(std::move(weights)) {
+  for (size_t k = 0; k < factors.size(); ++k) {
+    Model& model = models_[k];
+    model.factor = factors[k];
+    model.values.assign(factors[k]->values.begin(), factors[k]->values.end());
+    if (kind == Coefs::primal && source.form() == Form::dual) {
+      // X' has nothing to give in these directions, but rounding, and A is y / alpha in them.
+      std::replace(model.values.begin(), model.values.end(), 0.0, std::numeric_limits<double>::infinity());
+    }
+    model.vectors = source.device().resident(view_of(factors[k]->vectors), model.memory);
+    if (factors[k]->samples.is_empty()) continue;
+    model.samples = source.device().resident(view_of(factors[k]->samples), model.samples_memory);
+  }
+  if (kind == Coefs::dual && source.features().centered()) project_means();
+}
+
+template <class T>
+void Refit<T>::project_means() {
+  const Features& features = source_.features();
+  projected_means_.zeros(features.rows(), bands_.count());
   std::vector<double> scratch;
-  for (int64_t j = 0; j < features.cols(); ++j) {
-    const double* column = features.block(0, features.rows(), j, 1, scratch).data;
-    for (int64_t i = 0; i < features.rows(); ++i) projected_means_[i] += features.means()[j] * column[i];
+  for (int64_t b = 0; b < bands_.count(); ++b) {
+    for (int64_t j = bands_.start(b); j < bands_.start(b + 1); ++j) {
+      const double* column = features.block(0, features.rows(), j, 1, scratch).data;
+      for (int64_t i = 0; i < features.rows(); ++i) projected_means_(i, b) += features.means()[j] * column[i];
+    }
   }
 }
 
 template <class T>
-MatrixSpan<T> Refit<T>::solve(Tile<T>& tile, const std::vector<double>& alphas) const {
+typename Refit<T>::Solution Refit<T>::solve(Tile<T>& tile, const std::vector<double>& alphas,
+                                            const std::vector<int64_t>& which) const {
   Device<T>& device = source_.device();
-  const MatrixSpan<T> rotated = device.reserve(tile.held_memory, vectors_.cols, tile.cols);
-  source_.rotate_whole(tile, vectors_, samples_, rotated);
-  device.shrink(rotated, values_, alphas, rotated);
-  const MatrixSpan<T> weights = device.reserve(tile.side_memory, vectors_.rows, tile.cols);
-  device.gemm(Trans::no, Trans::no, T(1), vectors_, rotated, T(0), weights);
-  return weights;
+  const int64_t rows = models_[0].vectors.rows;
+  const bool least = kind_ == Coefs::dual && source_.form() == Form::primal &&
+                     std::find(alphas.begin(), alphas.end(), 0.0) != alphas.end();
+  Solution out;
+  out.weights = device.reserve(tile.side_memory, rows, tile.cols);
+  if (least) out.twice = device.reserve(tile.gathered_memory, rows, tile.cols);
+  const auto solve_model = [&](const Model& model, Tile<T>& part, const std::vector<double>& own, Solution to) {
+    const MatrixSpan<T> rotated = device.reserve(part.held_memory, model.vectors.cols, part.cols);
+    source_.rotate_whole(part, model.vectors, model.samples, rotated);
+    device.shrink(rotated, model.values, own, rotated);
+    device.gemm(Trans::no, Trans::no, T(1), model.vectors, rotated, T(0), to.weights);
+    if (!least) return;
+    device.shrink(rotated, model.values, std::vector<double>(part.cols, 0.0), rotated);
+    device.gemm(Trans::no, Trans::no, T(1), model.vectors, rotated, T(0), to.twice);
+  };
+  if (models_.size() == 1) {
+    solve_model(models_[0], tile, alphas, out);
+    return out;
+  }
+  Tile<T> part;
+  for (size_t k = 0; k < models_.size(); ++k) {
+    RowList columns;
+    std::vector<double> own;
+    for (int64_t j = 0; j < tile.cols; ++j) {
+      if (which[j] != static_cast<int64_t>(k)) continue;
+      columns.push_back(j);
+      own.push_back(alphas[j]);
+    }
+    if (columns.empty()) continue;
+    source_.control().check_stop();
+    source_.select(tile, columns, part);
+    Solution some;
+    some.weights = device.reserve(part.side_memory, rows, part.cols);
+    if (least) some.twice = device.reserve(part.gathered_memory, rows, part.cols);
+    solve_model(models_[k], part, own, some);
+    device.put_columns(some.weights, columns, out.weights);
+    if (least) device.put_columns(some.twice, columns, out.twice);
+  }
+  return out;
+}
+
+// Rows of dual-form coefficients X'A times the weights of their bands.
+template <class T>
+void Refit<T>::weigh_bands(MatrixSpan<double> rows, int64_t first_feature, const std::vector<int64_t>& which) const {
+  if (weights_.empty()) return;
+  for (int64_t j = 0; j < rows.cols; ++j) {
+    for (int64_t b = 0; b < bands_.count(); ++b) {
+      const double weight = weights_[which[j]][b];
+      const int64_t first = std::max<int64_t>(0, bands_.start(b) - first_feature);
+      const int64_t last = std::min(rows.rows, bands_.start(b + 1) - first_feature);
+      for (int64_t i = first; i < last; ++i) rows.col(j)[i] = weight == 0 ? 0 : weight * rows.col(j)[i];
+    }
+  }
 }
 
 template <class T>
-void Refit<T>::write_primal(Tile<T>& tile, MatrixView<T> weights) const {
+void Refit<T>::write_primal(Tile<T>& tile, MatrixView<T> weights, const std::vector<int64_t>& which,
+                            const CoefOutputs& out) const {
   Device<T>& device = source_.device();
   const Features& features = source_.features();
   const int64_t p = features.cols(), n = features.rows();
   if (source_.form() == Form::primal) {
-    device.download(weights, out_.coefs.block(0, tile.first, p, tile.cols));
-    return;
+    device.download(weights, out.coefs);
+  } else {
+    const double flops = 2.0 * static_cast<double>(n * tile.cols * kBlockCols);
+    const int64_t width = kBlockCols * fitting(kFlopsBetweenStops, flops, 1, p / kBlockCols + 1);
+    for (int64_t col = 0; col < p; col += width) {
+      source_.control().check_stop();
+      const int64_t n_cols = std::min(width, p - col);
+      const MatrixView<T> x = features.block(0, n, col, n_cols, tile.features_scratch);
+      const MatrixSpan<double> rows = out.coefs.block(col, 0, n_cols, tile.cols);
+      device.gemm_to_host(Trans::yes, Trans::no, x, weights, tile.work_memory, rows);
+      weigh_bands(rows, col, which);
+    }
   }
-  const double flops = 2.0 * static_cast<double>(n * tile.cols * kBlockCols);
-  const int64_t width = kBlockCols * fitting(kBlockFlops, flops, 1, p / kBlockCols + 1);
-  for (int64_t col = 0; col < p; col += width) {
-    source_.control().check_stop();
-    const int64_t n_cols = std::min(width, p - col);
-    const MatrixView<T> x = features.block(0, n, col, n_cols, tile.features_scratch);
-    device.gemm_to_host(Trans::yes, Trans::no, x, weights, tile.work_memory,
-                        out_.coefs.block(col, tile.first, n_cols, tile.cols));
+  const std::vector<double>& means = features.means();
+  for (int64_t j = 0; j < tile.cols && out.intercept != nullptr; ++j) {
+    double at_means = 0;
+    for (size_t i = 0; i < means.size(); ++i) at_means += means[i] * out.coefs.col(j)[i];
+    out.intercept[j] = tile.mean[j] - at_means;
   }
 }
 
@@ -75,64 +150,55 @@ arma::mat Refit<T>::multiply_features(Tile<T>& tile, MatrixView<T> coefs) const 
 // Dual weights in fold order: A itself, or from primal coefficients (Y - XB) / alpha. Where alpha is 0 that is 0 / 0,
 // and X V diag(1 / lambda^2) V'X'Y has the same product with X'.
 template <class T>
-void Refit<T>::write_dual(Tile<T>& tile, MatrixView<T> weights, const std::vector<double>& alphas) const {
+void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::vector<double>& alphas,
+                          const std::vector<int64_t>& which, const CoefOutputs& out) const {
   Device<T>& device = source_.device();
   const RowList& order = source_.folds().order;
   const int64_t n = source_.features().rows();
   arma::mat dual(n, tile.cols, arma::fill::none);
   if (source_.form() == Form::dual) {
-    device.download(weights, span_of(dual));
+    device.download(solution.weights, span_of(dual));
   } else {
-    const arma::mat fitted = multiply_features(tile, weights);
+    const arma::mat fitted = multiply_features(tile, solution.weights);
     device.download(tile.y, span_of(dual));
     dual -= fitted;
     for (int64_t j = 0; j < tile.cols; ++j) dual.col(j) /= alphas[j];
-    if (std::find(alphas.begin(), alphas.end(), 0.0) != alphas.end()) {
-      const MatrixSpan<T> rotated = device.reserve(tile.gathered_memory, vectors_.cols, tile.cols);
-      device.gemm(Trans::yes, Trans::no, T(1), vectors_, weights, T(0), rotated);
-      device.shrink(rotated, values_, std::vector<double>(tile.cols, 0.0), rotated);
-      const MatrixSpan<T> twice = device.reserve(tile.predictions_memory, vectors_.rows, tile.cols);
-      device.gemm(Trans::no, Trans::no, T(1), vectors_, rotated, T(0), twice);
-      const arma::mat least = multiply_features(tile, twice);
+    if (solution.twice.data != nullptr) {
+      const arma::mat least = multiply_features(tile, solution.twice);
       for (int64_t j = 0; j < tile.cols; ++j) {
         if (alphas[j] == 0) dual.col(j) = least.col(j);
       }
     }
   }
   for (int64_t j = 0; j < tile.cols; ++j) {
-    double* to = out_.coefs.col(tile.first + j);
+    double* to = out.coefs.col(j);
     for (int64_t i = 0; i < n; ++i) to[order[i]] = dual(i, j);
-    if (out_.intercept == nullptr) continue;
-    const double at_means = projected_means_.is_empty() ? 0 : arma::dot(projected_means_, dual.col(j));
-    out_.intercept[tile.first + j] = tile.mean[j] - at_means;
-  }
-}
-
-template <class T>
-void Refit<T>::write_intercept(const Tile<T>& tile) const {
-  const std::vector<double>& means = source_.features().means();
-  for (int64_t j = tile.first; j < tile.first + tile.cols; ++j) {
+    if (out.intercept == nullptr) continue;
     double at_means = 0;
-    for (size_t i = 0; i < means.size(); ++i) at_means += means[i] * out_.coefs.col(j)[i];
-    out_.intercept[j] = tile.mean[j - tile.first] - at_means;
+    for (arma::uword b = 0; b < projected_means_.n_cols; ++b) {  // none where there are no features
+      const double weight = weights_.empty() ? 1 : weights_[which[j]][b];
+      at_means += weight * arma::dot(projected_means_.col(b), dual.col(j));
+    }
+    out.intercept[j] = tile.mean[j] - at_means;
   }
 }
 
 template <class T>
-void Refit<T>::run(Tile<T>& tile, const std::vector<double>& alphas) const {
-  if (out_.kind == Coefs::none) return;
-  const MatrixView<T> weights = solve(tile, alphas);
-  if (out_.kind == Coefs::dual) {
-    write_dual(tile, weights, alphas);
+void Refit<T>::run(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
+                   const CoefOutputs& out) const {
+  const Solution solution = solve(tile, alphas, which);
+  if (kind_ == Coefs::dual) {
+    write_dual(tile, solution, alphas, which, out);
   } else {
-    write_primal(tile, weights);
-    if (out_.intercept != nullptr) write_intercept(tile);
+    write_primal(tile, solution.weights, which, out);
   }
-  const double missing = source_.targets().missing;
-  for (int64_t j = tile.first; j < tile.first + tile.cols; ++j) {
-    if (!skipped(source_.targets(), j)) continue;
-    std::fill_n(out_.coefs.col(j), out_.coefs.rows, missing);
-    if (out_.intercept != nullptr) out_.intercept[j] = missing;
+}
+
+void write_missing(const Targets& targets, int64_t first, int64_t count, const CoefOutputs& out) {
+  for (int64_t j = 0; j < count; ++j) {
+    if (!skipped(targets, first + j)) continue;
+    std::fill_n(out.coefs.col(j), out.coefs.rows, targets.missing);
+    if (out.intercept != nullptr) out.intercept[j] = targets.missing;
   }
 }
 

@@ -1,5 +1,6 @@
 // Coefficients with one penalty per target, in one pass: B = V diag(1 / (lambda + alpha_target)) V'X'Y, or the same
-// with Gram vectors and B = X'A. Every target has its own column of diag, so nothing is grouped by penalty.
+// with Gram vectors and B = X'A. Every target has its own column of diag, so nothing is grouped by penalty. Where bands
+// are weighted, targets are grouped by their weights only: a group has a factor, and B_b = gamma_b X_b'A in dual form.
 #pragma once
 
 #include <memory>
@@ -15,30 +16,59 @@ struct CoefOutputs {
   Coefs kind = Coefs::none;
   MatrixSpan<double> coefs;     // p x t (primal) or n x t (dual, the caller's rows)
   double* intercept = nullptr;  // t, or nullptr
+
+  CoefOutputs columns(int64_t first, int64_t count) const {
+    return {kind, coefs.block(0, first, coefs.rows, count), intercept == nullptr ? nullptr : intercept + first};
+  }
 };
 
 template <class T>
 class Refit {
  public:
-  Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, const CoefOutputs& out);
+  Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, Coefs kind);
 
-  // Writes the tile's columns of the outputs. `alphas`: one per column; skipped targets become NaN.
-  void run(Tile<T>& tile, const std::vector<double>& alphas) const;
+  // Factors of differently weighted features; `weights[k]` are those of factor k, per band.
+  Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<const Factor>>& factors, const Bands& bands,
+        std::vector<std::vector<double>> weights, Coefs kind);
+
+  // The coefficients of a tile's targets. `alphas`: one per column; `which`: each column's factor. Skipped targets are
+  // to be overwritten.
+  void run(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
+           const CoefOutputs& out) const;
+  void run(Tile<T>& tile, const std::vector<double>& alphas, const CoefOutputs& out) const {
+    run(tile, alphas, std::vector<int64_t>(tile.cols, 0), out);
+  }
 
  private:
-  MatrixSpan<T> solve(Tile<T>& tile, const std::vector<double>& alphas) const;
-  void write_primal(Tile<T>& tile, MatrixView<T> weights) const;
-  void write_dual(Tile<T>& tile, MatrixView<T> weights, const std::vector<double>& alphas) const;
+  struct Model {
+    std::shared_ptr<const Factor> factor;
+    std::vector<double> values;
+    Buffer<T> memory, samples_memory;
+    MatrixView<T> vectors, samples;
+  };
+  // Weights of a tile's columns: what the coefficients are made of, and where no penalty stands (X'X)^+ times them.
+  struct Solution {
+    MatrixSpan<T> weights, twice;
+  };
+
+  void project_means();
+  Solution solve(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which) const;
+  void write_primal(Tile<T>& tile, MatrixView<T> weights, const std::vector<int64_t>& which,
+                    const CoefOutputs& out) const;
+  void weigh_bands(MatrixSpan<double> rows, int64_t first_feature, const std::vector<int64_t>& which) const;
+  void write_dual(Tile<T>& tile, const Solution& solution, const std::vector<double>& alphas,
+                  const std::vector<int64_t>& which, const CoefOutputs& out) const;
   arma::mat multiply_features(Tile<T>& tile, MatrixView<T> coefs) const;
-  void write_intercept(const Tile<T>& tile) const;
 
   const TileSource<T>& source_;
-  std::shared_ptr<const Factor> factor_;
-  CoefOutputs out_;
-  std::vector<double> values_;
-  Buffer<T> memory_, samples_memory_;
-  MatrixView<T> vectors_, samples_;
-  arma::vec projected_means_;  // X x_mean: gives x_mean'B = (X x_mean)'A without B
+  Coefs kind_;
+  Bands bands_;
+  std::vector<Model> models_;
+  std::vector<std::vector<double>> weights_;  // of the bands, per model; empty: 1
+  arma::mat projected_means_;  // X_b x_mean_b per band: gives x_mean'B = sum_b gamma_b (X_b x_mean_b)'A without B
 };
+
+// Fills the outputs of skipped targets among the columns first .. first + count - 1.
+void write_missing(const Targets& targets, int64_t first, int64_t count, const CoefOutputs& out);
 
 }  // namespace voxridge

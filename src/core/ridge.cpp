@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "budget.h"
 #include "threads.h"
 
 namespace voxridge {
-
-namespace {
-
-constexpr double kCopyShare = 0.25;  // of the budget, for a changed copy of X
-
-}  // namespace
 
 RidgePreparation::RidgePreparation(MatrixView<double> x, Folds folds, bool intercept, const Control& control)
     : folds_(std::move(folds)), features_(x, folds_, intercept, kCopyShare * control.memory_bytes, control) {}
@@ -50,10 +45,12 @@ void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std:
   const auto factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
   if (std::is_same_v<T, float> && out.kind != Coefs::none) preparation.cache_single(control);
   const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors->form(), control);
-  const Refit<T> refit(source, factors->full(control), out);
+  const Refit<T> refit(source, factors->full(control), out.kind);
   control.expect(tile_count(targets));
   for_each_tile<T>(source, row_range(0, tile_count(targets)), 0, [&](Tile<T>& tile) {
-    refit.run(tile, tile_alphas(alphas, tile.first, tile.cols));
+    const CoefOutputs columns = out.columns(tile.first, tile.cols);
+    refit.run(tile, tile_alphas(alphas, tile.first, tile.cols), columns);
+    write_missing(targets, tile.first, tile.cols, columns);
     control.advance(1);
   });
 }

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "factor.h"
 #include "features.h"
+#include "fold_search.h"
 #include "folds.h"
 #include "loo.h"
 #include "refit.h"
@@ -53,6 +54,8 @@ struct RidgeCvOptions {
   int64_t targets_batch = 0;  // 0: as many as the memory allows
   int64_t targets_batch_refit = 0;
   int64_t alphas_batch = 0;
+
+  FoldSearchOptions search() const { return {score, user, conservative, targets_batch, alphas_batch}; }
 };
 
 struct RidgeCvOutputs {

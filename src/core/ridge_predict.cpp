@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arma_view.h"
+#include "budget.h"
 #include "ridge.h"
 #include "search.h"
 #include "threads.h"
@@ -10,8 +11,6 @@
 namespace voxridge {
 
 namespace {
-
-constexpr double kFactorShare = 0.5;  // of the memory budget
 
 template <class T>
 class PredictCv {
@@ -113,7 +112,7 @@ class PredictCv {
   void predict_shared(int64_t first, int64_t last) {
     std::vector<OperatorPlan> plans;
     for (int64_t f = first; f < last; ++f) plans.push_back({f, 0, 1});
-    const auto operators = make_operators(*device_, factors_, plans, Score::user, alphas_, control_);
+    const auto operators = make_operators(*device_, factors_, plans, Score::user, alphas_, HeldOutBases<T>(), control_);
     for_each_fold(first, last, [&](int64_t f, Tile<T>& tile) {
       const FoldOperator<T>& op = operators[f - first];
       const MatrixView<T> side = source_.train_side(tile, f, op.train_mean, op.direct, op.samples);

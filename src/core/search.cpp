@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "arma_view.h"
+#include "gram.h"
+#include "leave_out.h"
 #include "threads.h"
 
 namespace voxridge {
@@ -30,27 +32,7 @@ void split_mean(arma::mat& rows) {
 struct FoldSide {
   std::shared_ptr<const FoldFactor> factor;
   arma::mat left;
-  arma::mat basis;  // orthogonal, of the held-out rows; empty: left is not rotated
 };
-
-FoldSide make_side(const Factors& factors, int64_t f, Score score, const Control& control) {
-  FoldSide side;
-  side.factor = factors.fold(f, control);
-  side.left = side.factor->left;
-  const bool rotate = factors.form() == Form::primal && score != Score::user && side.left.n_cols > 0 &&
-                      static_cast<double>(side.left.n_rows) > kRotateAbove * static_cast<double>(side.left.n_cols);
-  if (score == Score::correlation) split_mean(side.left);
-  if (!rotate) return side;
-  const arma::rowvec last = side.left.row(side.left.n_rows - 1);
-  if (score == Score::correlation) side.left.shed_row(side.left.n_rows - 1);
-  arma::mat upper;
-  if (!arma::qr_econ(side.basis, upper, side.left)) {
-    throw Error(ErrorCode::numerical, "a QR decomposition did not converge");
-  }
-  side.left = std::move(upper);
-  if (score == Score::correlation) side.left.insert_rows(side.left.n_rows, last);
-  return side;
-}
 
 arma::mat operator_at(const FoldSide& side, double alpha) {
   arma::mat scaled = side.left;
@@ -58,17 +40,52 @@ arma::mat operator_at(const FoldSide& side, double alpha) {
   return side.factor->samples.is_empty() ? arma::mat(scaled * side.factor->vectors.t()) : scaled;
 }
 
+}  // namespace
+
+template <class T>
+HeldOutBases<T> make_bases(Device<T>& device, const Features& features, const Folds& folds, Form form, Score score,
+                           const Control& control) {
+  HeldOutBases<T> bases(folds.count());
+  const double p = static_cast<double>(features.cols());
+  if (form == Form::dual || score == Score::user) return bases;
+  for (int64_t f = 0; f < folds.count(); ++f) {
+    const Fold& fold = folds.folds[f];
+    if (static_cast<double>(fold.test.size()) <= kRotateAbove * p) continue;
+    control.check_stop();
+    std::vector<double> scratch;
+    const std::vector<double> mean = training_means(features, fold.train);
+    arma::mat rows = copy_of(features.gather(fold.test, 0, features.cols(), mean.data(), scratch)), last, basis;
+    if (score == Score::correlation) {
+      split_mean(rows);
+      last = rows.row(rows.n_rows - 1);
+      rows.shed_row(rows.n_rows - 1);
+    }
+    const auto made = std::make_shared<HeldOutBasis<T>>();
+    if (!arma::qr_econ(basis, made->rows, rows)) {
+      throw Error(ErrorCode::numerical, "a QR decomposition did not converge");
+    }
+    made->rows = arma::join_cols(made->rows, last);
+    made->basis = device.reserve(made->memory, basis.n_rows, basis.n_cols);
+    device.upload(view_of(basis), made->basis);
+    bases[f] = made;
+  }
+  return bases;
+}
+
+namespace {
+
 // Makes the operators of some plans, a node or a fold's node at a time on all threads.
 template <class T>
 class OperatorMaker {
  public:
   OperatorMaker(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans, Score score,
-                const std::vector<double>& node_alphas, const Control& control)
+                const std::vector<double>& node_alphas, const HeldOutBases<T>& bases, const Control& control)
       : device_(device),
         factors_(factors),
         plans_(plans),
         score_(score),
         alphas_(node_alphas),
+        bases_(bases),
         control_(control),
         operators_(plans.size()) {
     for (size_t i = 0; i < plans.size(); ++i) {
@@ -95,10 +112,10 @@ class OperatorMaker {
     const BlasThreads blas(1);
     parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
       const int64_t node = jobs[k].first;
-      const arma::mat g = Factors::inverse_gram(*full, alphas_[node]);
+      const arma::mat g = inverse_gram(*full, alphas_[node]);
       for (const size_t i : jobs[k].second) {
         control_.check_stop();
-        store(i, node - plans_[i].first_node, factors_.leave_out_operator(g, plans_[i].fold));
+        store(i, node - plans_[i].first_node, leave_out_operator(g, factors_.folds().folds[plans_[i].fold]));
       }
     });
   }
@@ -109,8 +126,8 @@ class OperatorMaker {
     std::vector<std::pair<size_t, int64_t>> jobs;  // plan, its node
     for (size_t i = 0; i < plans_.size(); ++i) {
       const bool same = i > 0 && plans_[i - 1].fold == plans_[i].fold;
-      sides[i] =
-          same ? sides[i - 1] : std::make_shared<const FoldSide>(make_side(factors_, plans_[i].fold, score_, control_));
+      sides[i] = same ? sides[i - 1] : std::make_shared<const FoldSide>(make_side(plans_[i].fold));
+      if (!bases_.empty()) operators_[i].basis = bases_[plans_[i].fold];
       operators_[i].train_mean = sides[i]->factor->train_mean;
       operators_[i].direct = sides[i]->factor->direct;
       if (!sides[i]->factor->samples.is_empty()) {
@@ -118,10 +135,6 @@ class OperatorMaker {
         operators_[i].samples = device_.resident(view_of(sides[i]->factor->samples), operators_[i].samples_memory);
       }
       for (int64_t k = 0; k < plans_[i].n_nodes; ++k) jobs.emplace_back(i, k);
-      const arma::mat& basis = sides[i]->basis;
-      if (basis.is_empty()) continue;
-      operators_[i].basis = device_.reserve(operators_[i].basis_memory, basis.n_rows, basis.n_cols);
-      device_.upload(view_of(basis), operators_[i].basis);
     }
     const BlasThreads blas(1);
     parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
@@ -129,6 +142,17 @@ class OperatorMaker {
       const auto [i, node] = jobs[k];
       store(i, node, operator_at(*sides[i], alphas_[plans_[i].first_node + node]));
     });
+  }
+
+  FoldSide make_side(int64_t f) const {
+    FoldSide side{factors_.fold(f, control_), {}};
+    if (!bases_.empty() && bases_[f] != nullptr) {
+      side.left = bases_[f]->rows * side.factor->vectors;
+      return side;
+    }
+    side.left = side.factor->left;
+    if (score_ == Score::correlation) split_mean(side.left);
+    return side;
   }
 
   void store(size_t i, int64_t node, const arma::mat& rows) {
@@ -146,6 +170,7 @@ class OperatorMaker {
   const std::vector<OperatorPlan>& plans_;
   Score score_;
   const std::vector<double>& alphas_;
+  const HeldOutBases<T>& bases_;
   const Control& control_;
   std::vector<FoldOperator<T>> operators_;
   std::mutex lock_;
@@ -156,36 +181,11 @@ class OperatorMaker {
 template <class T>
 std::vector<FoldOperator<T>> make_operators(Device<T>& device, Factors& factors, const std::vector<OperatorPlan>& plans,
                                             Score score, const std::vector<double>& node_alphas,
-                                            const Control& control) {
-  return OperatorMaker<T>(device, factors, plans, score, node_alphas, control).run();
+                                            const HeldOutBases<T>& bases, const Control& control) {
+  return OperatorMaker<T>(device, factors, plans, score, node_alphas, bases, control).run();
 }
 
 namespace {
-
-// The held-out targets as the operator's predictions meet them, and what is known of them beforehand.
-template <class T>
-MatrixView<T> prepare_target(const TileSource<T>& source, const FoldOperator<T>& op, Score score, const HeldOut<T>& out,
-                             Tile<T>& tile, HeldOutSums& held) {
-  Device<T>& device = source.device();
-  held = {out.y.rows, {}, std::vector<double>(tile.cols, 0.0), out.sum_squares, out.constant};
-  MatrixView<T> target = out.y;
-  if (score == Score::correlation) {
-    const RowList all = row_range(0, out.y.rows);
-    const MatrixSpan<T> centered = device.reserve(tile.gathered_memory, out.y.rows, tile.cols);
-    device.gather(out.y, all, device.means(out.y, all), centered);
-    target = centered;
-  } else {
-    held.null_error = device.squares(out.y, {});
-  }
-  if (op.basis.data == nullptr) return target;
-  const MatrixSpan<T> rotated = device.reserve(tile.work_memory, op.basis.cols, tile.cols);
-  device.gemm(Trans::yes, Trans::no, T(1), op.basis, target, T(0), rotated);
-  if (score != Score::correlation) {
-    const std::vector<double> reachable = device.squares(rotated, {});
-    for (int64_t j = 0; j < tile.cols; ++j) held.outside[j] = std::max(0.0, held.null_error[j] - reachable[j]);
-  }
-  return rotated;
-}
 
 // Scores of stacked predictions by the caller's function.
 template <class T>
@@ -206,12 +206,40 @@ void user_scores(Device<T>& device, const UserScore& score, const HeldOut<T>& ou
 }  // namespace
 
 template <class T>
-arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, Score score, const UserScore& user,
-                        Tile<T>& tile, HeldOutSums& held) {
+FoldTile<T> make_fold_tile(const TileSource<T>& source, const FoldOperator<T>& op, Score score, Tile<T>& tile) {
   Device<T>& device = source.device();
-  const MatrixView<T> side = source.train_side(tile, op.fold, op.train_mean, op.direct, op.samples);
-  const HeldOut<T> out = source.held_out(tile, op.fold);
-  const MatrixView<T> target = prepare_target(source, op, score, out, tile, held);
+  FoldTile<T> fold;
+  fold.side = source.train_side(tile, op.fold, op.train_mean, op.direct, op.samples);
+  fold.out = source.held_out(tile, op.fold);
+  const HeldOut<T>& out = fold.out;
+  HeldOutSums& held = fold.held;
+  held = {out.y.rows, {}, std::vector<double>(tile.cols, 0.0), out.sum_squares, out.constant};
+  fold.target = out.y;
+  if (score == Score::correlation) {
+    const RowList all = row_range(0, out.y.rows);
+    const MatrixSpan<T> centered = device.reserve(tile.gathered_memory, out.y.rows, tile.cols);
+    device.gather(out.y, all, device.means(out.y, all), centered);
+    fold.target = centered;
+  } else {
+    held.null_error = device.squares(out.y, {});
+  }
+  if (op.basis == nullptr) return fold;
+  const MatrixSpan<T> rotated = device.reserve(tile.work_memory, op.basis->basis.cols, tile.cols);
+  device.gemm(Trans::yes, Trans::no, T(1), op.basis->basis, fold.target, T(0), rotated);
+  if (score != Score::correlation) {
+    const std::vector<double> reachable = device.squares(rotated, {});
+    for (int64_t j = 0; j < tile.cols; ++j) held.outside[j] = std::max(0.0, held.null_error[j] - reachable[j]);
+  }
+  fold.target = rotated;
+  return fold;
+}
+
+template <class T>
+arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, Score score, const UserScore& user,
+                        const FoldTile<T>& fold, Tile<T>& tile) {
+  Device<T>& device = source.device();
+  const MatrixView<T> side = fold.side, target = fold.target;
+  const HeldOut<T>& out = fold.out;
   const int64_t per_node = score == Score::correlation ? 2 : 1;
   const int64_t chunk =
       nodes_per_product(out.y.rows, source.form() == Form::primal ? source.features().cols() : side.rows);
@@ -234,13 +262,15 @@ arma::mat operator_sums(const TileSource<T>& source, const FoldOperator<T>& op, 
   return sums;
 }
 
-template std::vector<FoldOperator<float>> make_operators(Device<float>&, Factors&, const std::vector<OperatorPlan>&,
-                                                         Score, const std::vector<double>&, const Control&);
-template std::vector<FoldOperator<double>> make_operators(Device<double>&, Factors&, const std::vector<OperatorPlan>&,
-                                                          Score, const std::vector<double>&, const Control&);
-template arma::mat operator_sums(const TileSource<float>&, const FoldOperator<float>&, Score, const UserScore&,
-                                 Tile<float>&, HeldOutSums&);
-template arma::mat operator_sums(const TileSource<double>&, const FoldOperator<double>&, Score, const UserScore&,
-                                 Tile<double>&, HeldOutSums&);
+#define VOXRIDGE_INSTANTIATE(T)                                                                                       \
+  template HeldOutBases<T> make_bases(Device<T>&, const Features&, const Folds&, Form, Score, const Control&);        \
+  template std::vector<FoldOperator<T>> make_operators(Device<T>&, Factors&, const std::vector<OperatorPlan>&, Score, \
+                                                       const std::vector<double>&, const HeldOutBases<T>&,            \
+                                                       const Control&);                                               \
+  template FoldTile<T> make_fold_tile(const TileSource<T>&, const FoldOperator<T>&, Score, Tile<T>&);                 \
+  template arma::mat operator_sums(const TileSource<T>&, const FoldOperator<T>&, Score, const UserScore&,             \
+                                   const FoldTile<T>&, Tile<T>&);
+VOXRIDGE_INSTANTIATE(float)
+VOXRIDGE_INSTANTIATE(double)
 
 }  // namespace voxridge

@@ -96,4 +96,15 @@ void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64
   if (failure) std::rethrow_exception(failure);
 }
 
+void for_each_job(int64_t n_jobs, const Control& control, const std::function<void(int64_t, const Control&)>& work) {
+  const int side_by_side = n_jobs >= control.n_threads ? control.n_threads : 1;
+  Control inside = control;
+  if (side_by_side > 1) {
+    inside.n_threads = 1;
+    inside.memory_bytes /= side_by_side;
+  }
+  const BlasThreads blas(1);
+  parallel_for(n_jobs, side_by_side, [&](int64_t job, int) { work(job, inside); });
+}
+
 }  // namespace voxridge

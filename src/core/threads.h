@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "control.h"
+
 namespace voxridge {
 
 struct BlasInfo {
@@ -33,5 +35,10 @@ class BlasThreads {
 // (worker = 0 .. n_threads - 1). All threads are joined before it returns; the first exception is rethrown here and
 // keeps further items from starting. With one thread everything runs on the caller's.
 void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64_t item, int worker)>& work);
+
+// Calls work(job, control) for jobs 0 .. n_jobs - 1: side by side, with one thread and a share of the memory each,
+// where there are at least as many jobs as threads, and otherwise one after the other with all of both. BLAS starts at
+// one thread either way.
+void for_each_job(int64_t n_jobs, const Control& control, const std::function<void(int64_t, const Control&)>& work);
 
 }  // namespace voxridge

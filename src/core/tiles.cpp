@@ -116,6 +116,19 @@ MatrixView<T> TileSource<T>::train_side(Tile<T>& tile, int64_t f, const std::vec
 }
 
 template <class T>
+void TileSource<T>::select(const Tile<T>& tile, const RowList& columns, Tile<T>& part) const {
+  part.first = tile.first;
+  part.cols = size_of(columns);
+  part.mean.clear();
+  for (const int64_t j : columns) part.mean.push_back(tile.mean[j]);
+  part.y = device_.reserve(part.y_memory, tile.y.rows, part.cols);
+  device_.take_columns(tile.y, columns, part.y);
+  if (form_ == Form::dual) return;
+  part.total = device_.reserve(part.total_memory, tile.total.rows, part.cols);
+  device_.take_columns(tile.total, columns, part.total);
+}
+
+template <class T>
 HeldOut<T> TileSource<T>::held_out(Tile<T>& tile, int64_t f) const {
   const RowList& rows = folds_.folds[f].test;
   const int64_t n = size_of(rows);

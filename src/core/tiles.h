@@ -85,6 +85,9 @@ class TileSource {
     }
   }
 
+  // Some columns of a tile, with all that whole_side() and rotate_whole() need.
+  void select(const Tile<T>& tile, const RowList& columns, Tile<T>& part) const;
+
   // The same for the training rows of a fold, both centred on training means. `train_mean` and `direct` as in
   // FoldFactor; with `samples` (the fold's XV) it is V'X'Y.
   MatrixView<T> train_side(Tile<T>& tile, int64_t f, const std::vector<double>& train_mean, bool direct,

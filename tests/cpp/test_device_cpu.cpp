@@ -122,6 +122,23 @@ TYPED_TEST(CpuDevice, Gather) {
   }
 }
 
+TYPED_TEST(CpuDevice, TakeAndPutColumns) {
+  const auto from = this->random(4, 6, 18);
+  const RowList columns = {5, 0, 3};
+  auto taken = this->random(4, 3, 19, 2), put = this->random(4, 6, 20, 1);
+  const auto before = put;
+  this->device->take_columns(from.view(), columns, taken.span());
+  this->device->put_columns(taken.view(), columns, put.span());
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(taken(i, j), from(i, columns[j]));
+    for (int64_t j = 0; j < 6; ++j) {
+      const bool there = std::find(columns.begin(), columns.end(), j) != columns.end();
+      EXPECT_EQ(put(i, j), there ? from(i, j) : before(i, j));
+    }
+  }
+  this->device->take_columns(from.view(), {}, this->empty(4, 0).span());
+}
+
 TYPED_TEST(CpuDevice, MeansAndSquares) {
   const auto from = this->random(40, 3, 7);
   const RowList rows = {0, 5, 5, 39, 17};

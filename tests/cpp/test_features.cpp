@@ -108,6 +108,110 @@ TEST(Features, NoColumnsInPlaceFromTheMiddle) {
   EXPECT_EQ(features.block(2, 2, 0, 0, scratch).rows, 2);
 }
 
+namespace {
+
+// Columns of x as matrices of their own, one of them without columns.
+std::vector<arma::mat> split(const arma::mat& x, const std::vector<int64_t>& sizes) {
+  std::vector<arma::mat> out;
+  int64_t first = 0;
+  for (const int64_t size : sizes) {
+    out.push_back(size > 0 ? arma::mat(x.cols(first, first + size - 1)) : arma::mat(x.n_rows, 0));
+    first += size;
+  }
+  return out;
+}
+
+template <class T>
+arma::mat block_of(const Features& features, int64_t row, int64_t n_rows, int64_t col, int64_t n_cols) {
+  std::vector<T> scratch;
+  const MatrixView<T> block = features.block(row, n_rows, col, n_cols, scratch);
+  arma::mat out(n_rows, n_cols);
+  for (int64_t j = 0; j < n_cols; ++j) std::copy_n(block.col(j), n_rows, out.colptr(j));
+  return out;
+}
+
+}  // namespace
+
+// Several matrices side by side are one, bit for bit, in place, cached or not.
+TEST(Features, PartsSideBySide) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 0, 3, 1}, {9, 5, 0}, {0, 14}}) {
+    int64_t p = 0;
+    for (const int64_t size : sizes) p += size;
+    const arma::mat x = normal_matrix(12, p, 7) + 5;
+    const std::vector<arma::mat> matrices = split(x, sizes);
+    std::vector<MatrixView<double>> parts;
+    for (const arma::mat& matrix : matrices) parts.push_back(view_of(matrix));
+    for (const Folds& folds : {no_folds(12), arrange_folds(12, scattered_folds(12, 3), true)}) {
+      for (const bool center : {false, true}) {
+        for (const double room : {kRoomy, 0.0}) {
+          Features one(view_of(x), folds, center, room, kControl), several(parts, folds, center, room, kControl);
+          EXPECT_EQ(several.rows(), 12);
+          EXPECT_EQ(several.cols(), p);
+          EXPECT_EQ(several.means(), one.means());
+          std::vector<double> scratch, other;
+          const double shift[] = {1, -2, 0.5, 3};
+          for (int64_t col = 0; col + 4 <= p; ++col) {
+            EXPECT_TRUE(same_bits(block_of<double>(several, 2, 7, col, 4), block_of<double>(one, 2, 7, col, 4)));
+            const arma::mat a = copy_of(one.gather({3, 3, 11}, col, 4, shift, scratch));
+            EXPECT_TRUE(same_bits(copy_of(several.gather({3, 3, 11}, col, 4, shift, other)), a));
+            const arma::mat single = block_of<float>(one, 2, 7, col, 4);
+            EXPECT_TRUE(same_bits(block_of<float>(several, 2, 7, col, 4), single));
+            several.cache_single(room, kControl);
+            EXPECT_TRUE(same_bits(block_of<float>(several, 2, 7, col, 4), single));
+          }
+        }
+      }
+    }
+  }
+}
+
+// Many features are used where they are, as long as a block lies in one part; few are copied side by side.
+TEST(Features, PartsInPlace) {
+  const arma::mat wide = normal_matrix(5, 4, 8), more = normal_matrix(5, 3, 9);
+  const Features features({view_of(wide), view_of(more)}, no_folds(5), false, kRoomy, kControl);
+  std::vector<double> scratch;
+  EXPECT_EQ(features.block(1, 3, 4, 3, scratch).data, more.colptr(0) + 1);
+  EXPECT_EQ(features.block(0, 5, 1, 3, scratch).data, wide.colptr(1));
+  EXPECT_TRUE(scratch.empty());
+  const double* copied = features.block(0, 5, 3, 2, scratch).data;
+  EXPECT_EQ(copied, scratch.data());
+  const arma::mat narrow = normal_matrix(9, 2, 10), other = normal_matrix(9, 3, 11);
+  const Features few({view_of(narrow), view_of(other)}, no_folds(9), false, kRoomy, kControl);
+  std::vector<double> unused;
+  EXPECT_EQ(few.block(0, 9, 1, 3, unused).ld, 9);
+  EXPECT_TRUE(unused.empty());
+}
+
+// Factors come after the mean and before the shift; means stay as they were, and so do the features themselves.
+TEST(Features, Scaled) {
+  const arma::mat x = normal_matrix(8, 4, 12) + 10;
+  const std::vector<double> factors = {2, 0, 0.3, 1e-3};
+  const double shift[] = {1, -2, 0.5, 0};
+  const Folds folds = arrange_folds(8, scattered_folds(8, 3), true);
+  for (const bool center : {false, true}) {
+    for (const double room : {kRoomy, 0.0}) {
+      Features features(view_of(x), folds, center, room, kControl);
+      features.cache_single(room, kControl);
+      const arma::mat before = block_of<double>(features, 0, 8, 0, 4);
+      const Features scaled = features.scaled(factors);
+      EXPECT_EQ(scaled.means(), features.means());
+      EXPECT_EQ(scaled.cols(), 4);
+      std::vector<double> scratch;
+      const arma::mat block = block_of<double>(scaled, 0, 8, 0, 4), single = block_of<float>(scaled, 0, 8, 0, 4);
+      const arma::mat gathered = copy_of(scaled.gather({7, 0, 0}, 0, 4, shift, scratch));
+      for (arma::uword j = 0; j < 4; ++j) {
+        for (arma::uword i = 0; i < 8; ++i) {
+          EXPECT_EQ(block(i, j), before(i, j) * factors[j]);
+          EXPECT_EQ(single(i, j), static_cast<float>(before(i, j) * factors[j]));
+        }
+        EXPECT_EQ(gathered(0, j), before(7, j) * factors[j] - shift[j]);
+        EXPECT_EQ(gathered(2, j), before(0, j) * factors[j] - shift[j]);
+      }
+      EXPECT_TRUE(same_bits(block_of<double>(features, 0, 8, 0, 4), before));
+    }
+  }
+}
+
 TEST(Features, StopEndsTheCopy) {
   const arma::mat x = normal_matrix(4, 4, 6);
   const std::atomic<bool> stop{true};

@@ -43,7 +43,8 @@ Errors errors(const arma::mat& x, const std::vector<Fold>& given, bool partition
   for (const Fold& fold : folds.folds) {
     const Direct exact = direct(ordered, fold, center);
     const DualGram dual = dual_fold_gram(samples, features, fold, kControl);
-    const PrimalGram primal = primal_fold_gram(columns, features, fold, partition, kControl);
+    const arma::mat held_out = feature_gram(features, fold.test, kControl);
+    const PrimalGram primal = primal_fold_gram(columns, features, fold, partition ? &held_out : nullptr, kControl);
     const double scale = arma::abs(exact.columns).max(), dual_scale = arma::abs(exact.rows).max();
     out.primal = std::max(out.primal, largest_difference(primal.train, exact.columns) / scale);
     out.dual = std::max(out.dual, largest_difference(dual.train, exact.rows) / dual_scale);
@@ -65,6 +66,15 @@ TEST(Gram, WholeMatrices) {
   const Features features(view_of(x), no_folds(30), false, 1e9, kControl);
   EXPECT_LE(largest_difference(sample_gram(features, kControl), x * x.t()), 1e-13);
   EXPECT_LE(largest_difference(feature_gram(features, kControl), x.t() * x), 1e-13);
+}
+
+TEST(Gram, OfSomeColumnsOrRows) {
+  const arma::mat x = normal_matrix(30, 20, 7);
+  const Features features(view_of(x), no_folds(30), false, 1e9, kControl);
+  const arma::mat some = x.cols(3, 11), rows = x.rows(arma::uvec{4, 4, 17});
+  EXPECT_LE(largest_difference(sample_gram(features, 3, 9, kControl), some * some.t()), 1e-13);
+  EXPECT_EQ(arma::abs(sample_gram(features, 5, 0, kControl)).max(), 0);
+  EXPECT_LE(largest_difference(feature_gram(features, {4, 4, 17}, kControl), rows.t() * rows), 1e-13);
 }
 
 TEST(Gram, FoldGramsEqualDirectProducts) {
@@ -126,8 +136,9 @@ TEST(Gram, ConstantColumnAndZeroMatrix) {
   const Features features(view_of(zero), folds, true, 1e9, kControl);
   const DualGram dual = dual_fold_gram(sample_gram(features, kControl), features, folds.folds[0], kControl);
   EXPECT_EQ(arma::abs(dual.train).max(), 0);
-  const PrimalGram primal =
-      primal_fold_gram(feature_gram(features, kControl), features, folds.folds[0], true, kControl);
+  const arma::mat whole = feature_gram(features, kControl);
+  const arma::mat held_out = feature_gram(features, folds.folds[0].test, kControl);
+  const PrimalGram primal = primal_fold_gram(whole, features, folds.folds[0], &held_out, kControl);
   EXPECT_EQ(arma::abs(primal.train).max(), 0);
 }
 

@@ -73,6 +73,19 @@ TEST(RidgeFit, DualCoefficients) {
   }
 }
 
+// Many features of rank 10: in the directions that they leave out the dual coefficients are y / alpha, of which nothing
+// may reach the primal ones. Singular values down to a tenth of the largest.
+TEST(RidgeFit, TinyPenaltiesAndFewDirections) {
+  Problem problem = make_problem(24, 40, 3, 64);
+  problem.folds.clear();
+  problem.x = normal_matrix(24, 10, 65) * normal_matrix(10, 40, 66);
+  const LongSvd svd = jacobi_svd(LongMat(problem.x));
+  for (const double alpha : {1e-4, 1e-8, 1e-12, 0.0}) {
+    const arma::mat exact = svd_ridge(svd, LongMat(problem.y), alpha).rounded();
+    EXPECT_LE(largest_difference(run_fit<double>(problem, {alpha}).coefs, exact), 1e-12) << "alpha " << alpha;
+  }
+}
+
 TEST(RidgeFit, TilesSkippedTargetsAndSmallBudgets) {
   for (const int64_t p : {5, 33}) {
     Problem problem = make_problem(20, p, 1025, 80);

@@ -76,6 +76,54 @@ TEST(Threads, ErrorsKeepTheirCode) {
   }
 }
 
+// Jobs enough for all threads share them and the memory; fewer have all of both, one after the other.
+TEST(Threads, JobsShareThreadsAndMemory) {
+  const BlasInfo before = blas_info();
+  Progress progress;
+  for (const int threads : {1, 3}) {
+    for (const int64_t jobs : {0, 1, 2, 3, 50}) {
+      Control control;
+      control.n_threads = threads;
+      control.memory_bytes = 6e6;
+      control.progress = &progress;
+      const bool shared = jobs >= threads && threads > 1;
+      std::vector<std::atomic<int>> seen(jobs);
+      std::atomic<int> wrong{0}, at_work{0}, most{0};
+      for_each_job(jobs, control, [&](int64_t job, const Control& inside) {
+        const int now = ++at_work;
+        for (int old = most; old < now && !most.compare_exchange_weak(old, now);) continue;
+        ++seen[job];
+        if (inside.n_threads != (shared ? 1 : threads) || inside.memory_bytes != (shared ? 2e6 : 6e6)) ++wrong;
+        if (inside.progress != &progress || inside.stop != nullptr) ++wrong;
+        if (before.threads_controlled && blas_info().threads != 1) ++wrong;
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        --at_work;
+      });
+      for (const std::atomic<int>& count : seen) ASSERT_EQ(count, 1);
+      EXPECT_EQ(wrong, 0);
+      EXPECT_LE(most, shared ? threads : 1);
+      EXPECT_EQ(blas_info().threads, before.threads);
+      EXPECT_EQ(control.n_threads, threads);
+    }
+  }
+}
+
+TEST(Threads, AnExceptionEndsTheJobs) {
+  const int before = blas_info().threads;
+  for (const int threads : {1, 2, 30}) {
+    Control control;
+    control.n_threads = threads;
+    std::atomic<int> started{0};
+    const auto work = [&](int64_t job, const Control&) {
+      ++started;
+      if (job == 3) throw Error(ErrorCode::numerical, "job 3");
+    };
+    EXPECT_THROW(for_each_job(20, control, work), Error);
+    EXPECT_GE(started, 4);
+    EXPECT_EQ(blas_info().threads, before);
+  }
+}
+
 TEST(Threads, BlasThreadsAreRestored) {
   const BlasInfo before = blas_info();
   EXPECT_EQ(before.vendor == "unknown", !before.threads_controlled);

@@ -215,4 +215,34 @@ TEST(Tiles, UnlimitedMemory) {
   EXPECT_EQ(n, 1);
 }
 
+TEST(Tiles, SomeColumns) {
+  const Problem problem = [] {
+    Problem made = make_problem(12, 4, 520, 9);
+    made.intercept = true;
+    return made;
+  }();
+  const std::unique_ptr<Device<double>> device = cpu_device<double>();
+  const Folds folds = arrange_folds(12, scattered_folds(12, 3), true);
+  const Features features(view_of(problem.x), folds, true, 1e9, kControl);
+  const Targets targets = targets_of(problem);
+  const RowList columns = {511, 3, 4};
+  for (const Form form : {Form::primal, Form::dual}) {
+    const TileSource<double> source(*device, features, folds, targets, form, kControl);
+    Tile<double> tile, part;
+    source.load(1, tile);
+    source.select(tile, {7, 0}, part);  // buffers that are used again, larger
+    source.load(0, tile);
+    source.select(tile, columns, part);
+    EXPECT_EQ(part.cols, 3);
+    const MatrixView<double> whole = source.whole_side(tile), some = source.whole_side(part);
+    EXPECT_EQ(some.rows, form == Form::primal ? 4 : 12);
+    EXPECT_EQ(some.cols, 3);
+    for (size_t j = 0; j < columns.size(); ++j) {
+      EXPECT_EQ(part.mean[j], tile.mean[columns[j]]);
+      EXPECT_TRUE(std::equal(some.col(j), some.col(j) + some.rows, whole.col(columns[j])));
+      EXPECT_TRUE(std::equal(part.y.col(j), part.y.col(j) + 12, tile.y.col(columns[j])));
+    }
+  }
+}
+
 }  // namespace voxridge_test
