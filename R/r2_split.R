@@ -2,11 +2,12 @@
 #'
 #' Splits the score of a fit on given samples into one part per band; the parts sum to the score of all bands together.
 #'
-#' The prediction of band b is its features times its coefficients; with an intercept, the features less their means in
-#' the fit. Targets are taken about their own mean in `Y`, so a constant offset of the predictions does not count.
+#' The prediction of band b is its features times its coefficients. Targets are taken about their own mean in `Y`. With an
+#' intercept so are the predictions, so a constant offset between the samples of the fit and these does not count.
+#' Without one they are taken as they are, as for data that were centred beforehand.
 #'
 #' With `method = "product"` the part of band b is sum((2 y - P) P_b) / sum(y^2), where y is the centred target, P_b the
-#' prediction of band b and P their sum: the product measure. The parts sum to R2, 1 - sum((y - P)^2) / sum(y^2). With
+#' prediction of band b and P their sum: the product measure. The parts sum to 1 - sum((y - P)^2) / sum(y^2), R2. With
 #' `"correlation"` it is the covariance of y and P_b over the standard deviations of y and P. The parts sum to the
 #' correlation of y and P. Parts can be negative: bands that share variance are not orthogonal. A target that is
 #' constant has parts 0, and so has a constant prediction for `"correlation"`.
@@ -15,8 +16,7 @@
 #' the fit has not seen.
 #'
 #' @param fit The result of [solve_banded_ridge_cv()] or [solve_ridge_cv()] with primal coefficients, or a list with
-#'   their `coefs` (p x t, or a vector of length p) and, where there is one, `intercept`. Where a fit with an intercept
-#'   does not know the means of its features (`feature_means`), those of `Xs` are used.
+#'   their `coefs` (p x t, or a vector of length p) and, where there is one, `intercept`.
 #' @param Xs The bands, as in [solve_banded_ridge_cv()]: a named list of matrices, or a matrix with `bands`; n x p_b, n
 #'   samples, with the bands and columns of the fit. The names of the bands tell which is which.
 #' @param Y n x t numeric matrix, rows are samples, columns are the targets of the fit; or a numeric vector of length n
@@ -62,24 +62,16 @@ r2_split <- function(fit, Xs, Y, bands = NULL, method = c("product", "correlatio
   n <- nrow(given$Xs[[1L]])
   skip <- which(is.na(coefs[1L, ]))
   targets <- fit_targets(Y, n, ncol(coefs), skip, call)
-  means <- split_means(fit, given)
+  centred <- !is.null(fit[["intercept"]])
   out <- matrix(NA_real_, length(given$names), ncol(coefs))
   for (block in target_blocks(setdiff(seq_len(ncol(coefs)), skip), n, length(given$names))) {
-    parts <- Map(function(X, mean, rows) {
-      if (!is.null(mean)) X <- X - rep(mean, each = n)
-      X %*% coefs[rows, block, drop = FALSE]
-    }, given$Xs, means, given$rows)
+    parts <- Map(function(X, rows) {
+      part <- X %*% coefs[rows, block, drop = FALSE]
+      if (centred) centre(part) else part
+    }, given$Xs, given$rows)
     out[, block] <- split_scores(targets$Y[, block, drop = FALSE], parts, method)
   }
   name_rows_targets(out, given$names, targets$names %||% colnames(coefs), targets$is_vector)
-}
-
-# Means to take off the features of each band: NULL where there is no intercept.
-split_means <- function(fit, given) {
-  if (is.null(fit[["intercept"]])) return(vector("list", length(given$Xs)))
-  means <- fit[["feature_means"]]
-  if (is.null(means)) return(lapply(given$Xs, colMeans))
-  lapply(given$rows, function(rows) means[rows])
 }
 
 SPLIT_BLOCK_BYTES <- 2.5e8

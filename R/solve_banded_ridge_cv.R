@@ -7,8 +7,9 @@
 #' gamma_b, and ridge regression is fitted on all of them together, which is the same as a penalty of alpha / gamma_b
 #' for band b. A band of weight 0 is left out. Every candidate is tried with every value of `alphas`, over the same
 #' folds. A candidate's score for a target is the unweighted mean over folds at its best penalty (ties go to the larger
-#' one); the first candidate that no later one beats by more than rounding wins. The final fit uses all samples.
-#' Coefficients are for the features as they were given.
+#' one). A candidate wins when it beats the best one before it by more than machine epsilon (times that score for scores
+#' with units), so among equals the first wins. The final fit uses all samples. Coefficients are for the features as
+#' they were given.
 #'
 #' Candidates are drawn from Dirichlet distributions, where the weights of a candidate sum to 1: candidate i takes the
 #' i-th of `concentration`, over and over, and the first candidate is always equal weights. The first candidates do not
@@ -57,14 +58,13 @@
 #' * `penalties`: bands x targets; alpha / gamma, Inf for a band of weight 0.
 #' * `candidates`: candidates x bands; the gammas tried.
 #' * `bands`: factor, p; the band of each row of primal coefficients, named after the features.
-#' * `feature_means`: numeric, p; means of the features, only with `fit_intercept = TRUE`.
 #' * `diagnostics`: a list of `alpha_index` (position in `alphas`, t), `gamma_index` (row of `candidates`, t),
 #'   `share_at_edge` (share of targets that chose the `smallest` and the `largest` of `alphas`; constant and skipped
 #'   targets do not count; NA for a single value), `share_at_edge_by_band` (bands x ends: the share of a band's weight,
 #'   gamma_b over the sum of gamma, that lies with targets at that end; NA for a band without weight),
 #'   `unused_candidates` (rows that no target chose), `constant_targets` and `skipped_targets` (positions), `seed` (the
 #'   key of the random numbers, where any were drawn; giving it as `seed` draws the same), `info` (what was computed
-#'   how: `form`, `factorisation`, `n_nodes`, `precision`, `n_threads`, `passes`, `coefs`).
+#'   how: `form`, `factorisation`, `n_nodes`, `precision`, `n_threads`, `passes`, `coefs`, `fit_intercept`).
 #'
 #' Bands name the rows of `deltas`, `gammas` and `penalties`, targets the columns. Where only some matrices of a list
 #' have column names, the columns of the others are called after their band: `motion[1]`, `motion[2]`. For a vector `Y`
@@ -131,8 +131,20 @@ solve_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concentrati
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
   check_band_memory(design, targets, n_candidates(n_iter), options, call)
+  check_jittered(alphas, jitter_alphas, call)
   candidates <- draw_candidates(n_iter, concentration, jitter_alphas, seed, design$bands$names)
   search_bands(design, targets, alphas, candidates, score, options, backend, n_threads, progress, call)
+}
+
+# The largest factor of a jittered grid is 10^0.5.
+check_jittered <- function(alphas, jitter_alphas, call) {
+  largest <- max(alphas)
+  if (!jitter_alphas || is.finite(largest * 10^0.5)) return(invisible(alphas))
+  abort(
+    "{.arg alphas} must be finite with {.code jitter_alphas = TRUE}, which may multiply {largest} by 3.2.",
+    "alphas",
+    found = largest, call = call
+  )
 }
 
 band_design <- function(bands, cv, fit_intercept, call) {
@@ -157,7 +169,7 @@ check_band_memory <- function(design, targets, n_candidates, options, call) {
   names(results)[2L] <- paste0("cv_scores (", format_count(n_candidates), " x ", format_count(t), ")")
   advice <- paste(
     "Use {.code return_cv_scores = \"none\"}, {.code return_coefs = \"dual\"} or {.code \"none\"},",
-    "or fewer targets per call."
+    "fewer candidates, or fewer targets per call."
   )
   check_result_memory(results, advice, call)
 }
@@ -205,8 +217,7 @@ finish_band_search <- function(raw, options, design, targets, alphas, candidates
   out$penalties <- name_bands(band_penalties(gammas, best_alphas))
   out$candidates <- candidates$gammas
   out$bands <- band_factor(bands)
-  if (design$fit_intercept) out$feature_means <- feature_means(bands)
-  out$diagnostics <- band_diagnostics(raw, targets, alphas, gammas, candidates, options$coefs, bands$names)
+  out$diagnostics <- band_diagnostics(raw, targets, alphas, gammas, candidates, options, bands$names)
   warn_alpha_at_edge(out$diagnostics, alphas, ncol(targets$Y), bands$grid)
   out
 }
@@ -224,14 +235,7 @@ band_penalties <- function(gammas, alphas) {
   penalties
 }
 
-# In the user's order of columns.
-feature_means <- function(bands) {
-  means <- unlist(lapply(bands$Xs, colMeans), use.names = FALSE)
-  if (!is.null(bands$order)) means[bands$order] <- means
-  with_names(means, bands$features)
-}
-
-band_diagnostics <- function(raw, targets, alphas, gammas, candidates, coefs, bands) {
+band_diagnostics <- function(raw, targets, alphas, gammas, candidates, options, bands) {
   plain <- search_diagnostics(raw, targets, alphas)
   counted <- counted_targets(raw, targets)
   chosen <- alphas[raw$alpha_index[counted]]
@@ -245,7 +249,7 @@ band_diagnostics <- function(raw, targets, alphas, gammas, candidates, coefs, ba
          unused_candidates = setdiff(seq_len(nrow(candidates$gammas)), raw$gamma_index)),
     plain[c("constant_targets", "skipped_targets")],
     if (!is.null(candidates$seed)) list(seed = candidates$seed),
-    list(info = c(plain$info, list(coefs = coefs)))
+    list(info = c(plain$info, options[c("coefs", "fit_intercept")]))
   )
 }
 

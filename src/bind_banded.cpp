@@ -94,6 +94,7 @@ Rcpp::List core_banded_cv(const Rcpp::List& Xs, const Rcpp::NumericMatrix& Y, co
 Rcpp::NumericMatrix core_dirichlet(int n_iter, int n_bands, const Rcpp::NumericVector& concentration, double key) {
   Rcpp::NumericMatrix out(n_iter, n_bands);
   for (int i = 0; i < n_iter; ++i) {
+    if (i % 10000 == 0) Rcpp::checkUserInterrupt();
     const std::vector<double> row =
         i == 0 ? std::vector<double>(n_bands, 1.0 / n_bands)
                : voxridge::dirichlet(n_bands, concentration[i % concentration.size()], static_cast<uint64_t>(key), i);

@@ -129,9 +129,18 @@ void Session::run(const std::function<void(const voxridge::Control&)>& job) {
 }
 
 void Session::run_here(const std::function<void(const voxridge::Control&)>& job) {
+  std::atomic<bool> stop{false};
+  voxridge::Control here = control(&stop, nullptr);
+  const std::thread::id main_thread = std::this_thread::get_id();
+  auto asked = std::chrono::steady_clock::now();
+  here.poll = [&] {
+    if (std::this_thread::get_id() != main_thread || std::chrono::steady_clock::now() - asked < kPoll) return;
+    asked = std::chrono::steady_clock::now();
+    if (interrupt_pending()) stop = true;
+  };
   try {
     const voxridge::BlasThreads blas(1);
-    job(control(nullptr, nullptr));
+    job(here);
   } catch (const voxridge::Error&) {
     translate(std::current_exception());
   } catch (const std::bad_alloc&) {

@@ -61,10 +61,13 @@ compare_case <- function(case, spectrum, settings, here) {
   peer <- peer_side(case$peer, case$precision)
   setting <- NULL
   tried <- ""
+  untuned <- NULL
   if (identical(peer, "python") && settings$sides != "ours") {
     tuned <- run("python", c(list(name = "tune", tune = "yes"), peer_job))
     setting <- tuned$setting
     tried <- tuned$tried %||% tuned$reason
+    # the peer then runs with its first setting, and the row has to say so
+    if (is.null(setting)) untuned <- paste("peer's best setting not found:", tuned$reason)
   }
   ours_runs <- list()
   peer_runs <- list()
@@ -85,10 +88,10 @@ compare_case <- function(case, spectrum, settings, here) {
   } else {
     read_agreement(settings$work_dir, names, case$t)
   }
-  result_row(case, spectrum, ours_runs, peer_runs, agreement, tried, settings)
+  result_row(case, spectrum, ours_runs, peer_runs, agreement, tried, untuned, settings)
 }
 
-result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, settings) {
+result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, untuned, settings) {
   first <- function(runs) if (length(runs)) runs[[1]] else list()
   ours_s <- unlist(lapply(ours_runs, seconds_of))
   peer_s <- unlist(lapply(peer_runs, seconds_of))
@@ -105,11 +108,11 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, s
     values <- vapply(runs, number_of, 0, field)
     if (length(values)) max(values) else NA_real_
   }
-  problems <- unique(unlist(lapply(c(ours_runs, peer_runs), function(run) run$reason)))
+  problems <- unique(c(untuned, unlist(lapply(c(ours_runs, peer_runs), function(run) run$reason))))
   no_memory <- case$peer == "blas_rate"
   data.frame(
-    case = case$id, what = unname(case$what), spectrum = spectrum,
-    precision = case$precision, n = case$n, p = case$p, t = case$t,
+    case = case$id, what = unname(case$what), spectrum = spectrum, precision = case$precision,
+    n = case$n, p = case$p, t = case$t,
     alphas = case$n_alphas, bands = case$bands %||% NA_integer_, candidates = case$candidates %||% NA_integer_,
     folds = case$folds, output = case$output, threads = settings$threads,
     ours = case$ours_label, ours_s = middle(ours_s), ours_min_s = lowest(ours_s), ours_max_s = highest(ours_s),
@@ -119,7 +122,8 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, s
     ours_before_mb = largest(ours_runs, "before_mb"), ours_peak_mb = largest(ours_runs, "peak_mb"),
     peer_before_mb = if (no_memory) NA_real_ else largest(peer_runs, "before_mb"),
     peer_peak_mb = if (no_memory) NA_real_ else largest(peer_runs, "peak_mb"),
-    ours_nodes = nodes, ours_version = first(ours_runs)$version %||% "", peer_version = first(peer_runs)$version %||% "",
+    ours_nodes = nodes,
+    ours_version = first(ours_runs)$version %||% "", peer_version = first(peer_runs)$version %||% "",
     peer_setting = first(peer_runs)$setting %||% "", peer_tried = tried, repeats = length(ours_s),
     problem = paste(problems, collapse = "; "), date = format(Sys.time(), "%Y-%m-%d", tz = "UTC")
   )

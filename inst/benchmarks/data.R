@@ -105,12 +105,17 @@ write_case_data <- function(case, spectrum, root) {
 write_case_gammas <- function(dir, case) {
   path <- file.path(dir, sprintf("gammas-%d.bin", case$candidates))
   if (!file.exists(path)) write_doubles(gamma_values(case$candidates, case$bands), path)
-  list(band_sizes = block_sizes(case$p, case$bands), candidates = case$candidates, gammas = path, outer = case$outer %||% 1)
+  list(
+    band_sizes = block_sizes(case$p, case$bands), candidates = case$candidates, gammas = path,
+    outer = case$outer %||% 1
+  )
 }
 
 # The file with this many alphas for the data in `dir`.
 write_case_alphas <- function(dir, n_alphas) {
   path <- file.path(dir, sprintf("alphas-%d.bin", n_alphas))
-  if (!file.exists(path)) write_doubles(alpha_values(read_doubles(file.path(dir, "mean_eigenvalue.bin")), n_alphas), path)
+  if (!file.exists(path)) {
+    write_doubles(alpha_values(read_doubles(file.path(dir, "mean_eigenvalue.bin")), n_alphas), path)
+  }
   path
 }

@@ -85,8 +85,8 @@ r_engines <- list(
     })
   ),
 
-  # glmnet: objective 1/(2n) ||Y - XB||^2 + lambda/2 ||B||^2, so lambda = alpha / n. Folds have n (k - 1) / k rows, and the
-  # grid is given for those, so that the scores, and the choice, are of the same problem as ours.
+  # glmnet: objective 1/(2n) ||Y - XB||^2 + lambda/2 ||B||^2, so lambda = alpha / n. Folds have n (k - 1) / k rows, and
+  # the grid is given for those, so that the scores, and the choice, are of the same problem as ours.
   glmnet_mgaussian = list(
     setup = function(job) suppressPackageStartupMessages(library(glmnet)),
     fit = function(data, job) {

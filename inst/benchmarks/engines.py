@@ -255,7 +255,7 @@ class GridSearch(Engine):
 
 
 class BlasRate(Engine):
-    """dgemm or sgemm of the very library that R uses (the job's `library`), on 2000 x 2000, through its Fortran names."""
+    """dgemm or sgemm of the very library that R uses (the job's `library`), 2000 x 2000, by its Fortran names."""
 
     size = 2000
 

@@ -33,10 +33,10 @@ render_results <- function(dir) {
   lines <- c(
     "# Benchmark results", "",
     "Made by `render.R` from the CSV files in this folder; [how they are measured](../README.md). Seconds are medians;",
-    "ratio is peer seconds over voxridge seconds on the same data, threads and precision; agreement is the share of targets",
-    "with the same choice and the largest relative difference of one target's coefficients. A peer marked",
-    "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and other",
-    "data, and the ratio says no more than that."
+    "ratio is peer seconds over voxridge seconds on the same data, threads and precision; agreement is the share of",
+    "targets with the same choice and the largest relative difference of one target's coefficients. A peer marked",
+    "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and",
+    "other data, and the ratio says no more than that."
   )
   for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
     record_file <- sub("\\.csv$", ".txt", file)

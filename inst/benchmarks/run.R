@@ -14,7 +14,9 @@ parse_arguments <- function(arguments) {
   i <- 1
   while (i <= length(arguments)) {
     name <- sub("^--", "", arguments[i])
-    if (!startsWith(arguments[i], "--") || is.null(settings[[name]])) stop("unknown argument: ", arguments[i], call. = FALSE)
+    if (!startsWith(arguments[i], "--") || is.null(settings[[name]])) {
+      stop("unknown argument: ", arguments[i], call. = FALSE)
+    }
     if (name == "list") {
       settings$list <- TRUE
       i <- i + 1
@@ -60,7 +62,8 @@ settings$work_dir <- tempfile("voxridge-benchmark-")
 dir.create(settings$work_dir)
 # Small sizes only show that everything works: they never mix with results worth keeping.
 if (settings$out == "") {
-  settings$out <- if (settings$size == "full") file.path(here, "results") else tempfile("quick-results-", dirname(tempdir()))
+  results <- file.path(here, "results")
+  settings$out <- if (settings$size == "full") results else tempfile("quick-results-", dirname(tempdir()))
 }
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
 csv <- file.path(settings$out, paste0(host_id(), ".csv"))

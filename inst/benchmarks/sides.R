@@ -17,8 +17,8 @@ peers_python <- function() {
   if (file.exists(python)) python else NULL
 }
 
-# `side` is "R" or "python". OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE are overrides for one OpenBLAS build; the Python peers
-# bring their own build, which chooses its kernels best by itself, so they are kept for R and dropped for Python.
+# `side` is "R" or "python". OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE are overrides for one OpenBLAS build; the Python
+# peers bring their own build, which chooses its kernels best by itself, so they are kept for R and dropped for Python.
 run_worker <- function(side, job, dir, threads, limit_s, here) {
   id <- paste0(job$name, "-", side)
   job_file <- file.path(dir, paste0(id, ".job"))
@@ -40,7 +40,9 @@ run_worker <- function(side, job, dir, threads, limit_s, here) {
   status <- suppressWarnings(system2("env", shQuote(c(environment, program, job_file)),
     stdout = log_file, stderr = log_file, timeout = limit_s))
   if (file.exists(result_file)) return(c(read_fields(result_file), list(ok = TRUE)))
-  reason <- if (status == 124) sprintf("longer than %d s", limit_s) else {
+  reason <- if (status == 124) {
+    sprintf("longer than %d s", limit_s)
+  } else {
     log <- if (file.exists(log_file)) readLines(log_file, warn = FALSE) else character()
     log <- log[nzchar(log) & !grepl("^(Calls:|Execution halted)", log)]
     paste("failed:", utils::tail(c("no output", log), 1))

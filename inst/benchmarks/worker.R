@@ -60,6 +60,7 @@ for (kind in intersect(c("alphas", "candidates", "coefs"), names(answer))) {
   if (!is.null(answer[[kind]])) write_doubles(answer[[kind]], paste(prefix, kind, sep = "."))
 }
 write_fields(c(
-  list(seconds = format(seconds, digits = 8, trim = TRUE), before_mb = before, peak_mb = peak, version = engine$version()),
+  list(seconds = format(seconds, digits = 8, trim = TRUE), before_mb = before, peak_mb = peak,
+    version = engine$version()),
   answer$fields
 ), job$result)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace voxridge {
@@ -58,11 +59,51 @@ AlphaNodes all_nodes(const std::vector<double>& alphas) {
   return out;
 }
 
+namespace {
+
+// Penalties of 0 are nodes of their own, so that nothing else is made of theirs: without any penalty a sum may be
+// larger than all others by any factor.
+AlphaNodes with_zeros(const std::vector<double>& alphas, const AlphaNodes& positive) {
+  if (positive.all()) return all_nodes(alphas);
+  AlphaNodes out;
+  out.anchor = positive.anchor;
+  std::vector<int64_t> places;  // of the positive penalties
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    if (alphas[a] > 0) places.push_back(static_cast<int64_t>(a));
+  }
+  for (const int64_t node : positive.nodes) out.nodes.push_back(places[node]);
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    if (alphas[a] == 0) out.nodes.push_back(static_cast<int64_t>(a));
+  }
+  std::sort(out.nodes.begin(), out.nodes.end());
+  out.weights.zeros(alphas.size(), out.nodes.size());
+  const auto column = [&](int64_t place) {
+    return std::lower_bound(out.nodes.begin(), out.nodes.end(), place) - out.nodes.begin();
+  };
+  for (size_t i = 0; i < places.size(); ++i) {
+    for (size_t k = 0; k < positive.nodes.size(); ++k) {
+      out.weights(places[i], column(places[positive.nodes[k]])) = positive.weights(i, k);
+    }
+  }
+  for (size_t a = 0; a < alphas.size(); ++a) {
+    if (alphas[a] == 0) out.weights(a, column(static_cast<int64_t>(a))) = 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance,
                         bool relative) {
   const auto [low, high] = std::minmax_element(alphas.begin(), alphas.end());
+  if (*low == 0) {
+    std::vector<double> positive;
+    std::copy_if(alphas.begin(), alphas.end(), std::back_inserter(positive), [](double alpha) { return alpha > 0; });
+    if (positive.size() < 4) return all_nodes(alphas);
+    return with_zeros(alphas, choose_nodes(positive, smallest, largest, tolerance, relative));
+  }
   // Eigenvalues far outside the grid look alike: their functions are 1 / alpha or constant to first order.
-  double floor = std::max(smallest, 1e-5 * (*low > 0 ? *low : *high));
+  double floor = std::max(smallest, 1e-5 * *low);
   double ceiling = std::min(largest, 1e5 * *high);
   if (floor > ceiling) std::swap(floor, ceiling);
   if (alphas.size() < 4 || !(floor > 0) || !std::isfinite(ceiling)) return all_nodes(alphas);

@@ -25,7 +25,8 @@ struct AlphaNodes {
 // Nodes for eigenvalues between `smallest` and `largest` (0 and infinity: any). `tolerance` bounds the error of every
 // function of one eigenvalue relative to its value at the smallest alpha (products of two reach about ten times that).
 // With `relative` it is relative to the function at the same alpha, as ratios of sums need it (the correlation), and
-// sums are to be combined after scaling by (alpha + anchor). All alphas are nodes where fewer would not do.
+// sums are to be combined after scaling by (alpha + anchor). All alphas are nodes where fewer would not do. An alpha of
+// 0 is always one.
 AlphaNodes choose_nodes(const std::vector<double>& alphas, double smallest, double largest, double tolerance,
                         bool relative = false);
 

@@ -1,6 +1,7 @@
 #include "banded_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace voxridge {
@@ -22,8 +23,13 @@ void BandedChoice::write(int64_t candidate, int64_t target, double score) {
   out_.scores[candidate + target * static_cast<int64_t>(options_.gammas.size())] = score;
 }
 
+bool BandedChoice::beats(double score, double best) const {
+  const bool unitless = options_.score == Score::r2 || options_.score == Score::correlation;
+  return score > best && (std::isinf(best) || score > best + epsilon_ * (unitless ? 1 : std::abs(best)));
+}
+
 void BandedChoice::take(int64_t candidate, int64_t target, int64_t alpha, double score) {
-  if (out_.gamma_index[target] >= 0 && !(score > best_[target] + epsilon_)) return;
+  if (out_.gamma_index[target] >= 0 && !beats(score, best_[target])) return;
   best_[target] = score;
   out_.gamma_index[target] = static_cast<int>(candidate);
   out_.alpha_index[target] = static_cast<int>(alpha);
@@ -76,7 +82,7 @@ void BandedChoice::share(int64_t candidate, const arma::mat& scores) {
   }
   if (alpha < 0 || count == 0) return;
   const double mean = total[alpha] / static_cast<double>(count);
-  if (best_candidate_ >= 0 && !(mean > best_mean_ + epsilon_)) return;
+  if (best_candidate_ >= 0 && !beats(mean, best_mean_)) return;
   best_mean_ = mean;
   best_candidate_ = candidate;
   best_alpha_ = alpha;

@@ -10,7 +10,8 @@ namespace voxridge {
 
 class BandedChoice {
  public:
-  // `epsilon`: by how much a later candidate must be better.
+  // `epsilon`: by how much a later candidate must be better, as a share of 1 for r2 and correlation and of the best
+  // score so far for the others, which have units.
   BandedChoice(const Targets& targets, const BandedCvOptions& options, double epsilon, BandedCvOutputs& out);
 
   // Candidates first .. last - 1 are about to be scored.
@@ -30,6 +31,7 @@ class BandedChoice {
  private:
   int64_t n_targets() const { return targets_.y.cols; }
   void take(int64_t candidate, int64_t target, int64_t alpha, double score);
+  bool beats(double score, double best) const;
   void write(int64_t candidate, int64_t target, double score);
   void share(int64_t candidate, const arma::mat& scores);
 

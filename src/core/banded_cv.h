@@ -2,8 +2,9 @@
 //
 // For weights gamma (one per band) the model is ordinary ridge on Z_b = sqrt(gamma_b) X_b, with penalties alpha; the
 // coefficients are for X_b itself. A target takes (gamma, alpha) when its mean score beats the best one so far by more
-// than machine epsilon, so among equals the first candidate wins (random search: Bergstra and Bengio 2012; for bands
-// Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant 2022, doi:10.1016/j.neuroimage.2022.119728).
+// than machine epsilon (of 1, or of the score where it has units), so among equals the first candidate wins (random
+// search: Bergstra and Bengio 2012; for bands Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant 2022,
+// doi:10.1016/j.neuroimage.2022.119728).
 //
 // Order of the work: Gram matrices per band are made once. As many candidates as fit the memory for operators form a
 // group; a group's factors and operators are made side by side, and the tiles of targets go through the whole group:

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "error.h"
 
@@ -30,8 +31,13 @@ struct Control {
   int n_threads = 1;
   double memory_bytes = 1e9;  // working memory beyond inputs and outputs
 
+  // Called at every look at the stop flag, from any of the working threads: how the flag is set where no other thread
+  // is left to do so.
+  std::function<void()> poll;
+
   // Called between blocks of less than about a second of work.
   void check_stop() const {
+    if (poll) poll();
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
       throw Error(ErrorCode::interrupted, "interrupted");
     }

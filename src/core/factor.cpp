@@ -74,7 +74,10 @@ void Factors::check_inner() const {
 
 void Factors::choose_route(double smallest_alpha) {
   if (!std::isfinite(arma::trace(gram_))) {
-    throw Error(ErrorCode::invalid_argument, "The squares of `X` overflow. Rescale its columns.");
+    throw Error(ErrorCode::invalid_argument,
+                grams_ == nullptr
+                    ? "The squares of `X` overflow. Rescale its columns."
+                    : "The squares of `Xs` times their gammas overflow. Rescale the columns or the gammas.");
   }
   top_ = largest_eigenvalue(gram_);
   route_ = serves_by_eigen(smallest_alpha) ? Route::eigen : Route::svd;

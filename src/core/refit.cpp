@@ -34,7 +34,7 @@ Refit<T>::Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<c
     if (factors[k]->samples.is_empty()) continue;
     model.samples = source.device().resident(view_of(factors[k]->samples), model.samples_memory);
   }
-  if (kind == Coefs::dual && source.features().centered()) project_means();
+  if (kind == Coefs::dual && source.form() == Form::dual && source.features().centered()) project_means();
 }
 
 template <class T>
@@ -156,9 +156,12 @@ void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::ve
   const RowList& order = source_.folds().order;
   const int64_t n = source_.features().rows();
   arma::mat dual(n, tile.cols, arma::fill::none);
+  arma::mat coefs;  // in primal form
   if (source_.form() == Form::dual) {
     device.download(solution.weights, span_of(dual));
   } else {
+    coefs.set_size(solution.weights.rows, tile.cols);
+    device.download(solution.weights, span_of(coefs));
     const arma::mat fitted = multiply_features(tile, solution.weights);
     device.download(tile.y, span_of(dual));
     dual -= fitted;
@@ -175,7 +178,10 @@ void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::ve
     for (int64_t i = 0; i < n; ++i) to[order[i]] = dual(i, j);
     if (out.intercept == nullptr) continue;
     double at_means = 0;
-    for (arma::uword b = 0; b < projected_means_.n_cols; ++b) {  // none where there are no features
+    if (source_.form() == Form::primal) {
+      at_means = arma::dot(arma::vec(source_.features().means()), coefs.col(j));
+    }
+    for (arma::uword b = 0; b < projected_means_.n_cols; ++b) {  // none in primal form, or where there are no features
       const double weight = weights_.empty() ? 1 : weights_[which[j]][b];
       at_means += weight * arma::dot(projected_means_.col(b), dual.col(j));
     }

@@ -48,9 +48,9 @@ HeldOutBases<T> make_bases(Device<T>& device, const Features& features, const Fo
   HeldOutBases<T> bases(folds.count());
   const double p = static_cast<double>(features.cols());
   if (form == Form::dual || score == Score::user) return bases;
-  for (int64_t f = 0; f < folds.count(); ++f) {
+  for_each_job(folds.count(), control, [&](int64_t f, const Control&) {
     const Fold& fold = folds.folds[f];
-    if (static_cast<double>(fold.test.size()) <= kRotateAbove * p) continue;
+    if (static_cast<double>(fold.test.size()) <= kRotateAbove * p) return;
     control.check_stop();
     std::vector<double> scratch;
     const std::vector<double> mean = training_means(features, fold.train);
@@ -68,7 +68,7 @@ HeldOutBases<T> make_bases(Device<T>& device, const Features& features, const Fo
     made->basis = device.reserve(made->memory, basis.n_rows, basis.n_cols);
     device.upload(view_of(basis), made->basis);
     bases[f] = made;
-  }
+  });
   return bases;
 }
 

@@ -240,3 +240,20 @@ test_that("random searches with extreme concentrations never give NaN", {
     expect_gt(zeros, 0)
   }
 })
+
+test_that("the choice does not depend on the unit of the targets, whatever the score", {
+  problem <- random_bands(60, c(5, 40), 10, seed = 31)
+  problem$Y <- problem$Xs[[1L]] %*% matrix(rnorm(50), 5) + 0.5 * problem$Y
+  mse <- function(y_true, y_pred) -colMeans((y_true - y_pred)^2)
+  for (precision in c("double", "single")) {
+    for (score_func in list("neg_mse", "r2", mse)) {
+      chosen <- function(unit) {
+        band_quietly(problem$Xs, problem$Y * unit, n_iter = 20, seed = 1, alphas = 10^seq(-2, 4, length.out = 13),
+                     score_func = score_func, precision = precision)$diagnostics$gamma_index
+      }
+      expect_gt(length(setdiff(chosen(1), 1L)), 0L)
+      expect_identical(chosen(2^-40), chosen(1))
+      expect_identical(chosen(2^20), chosen(1))
+    }
+  }
+})

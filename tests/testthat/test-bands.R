@@ -108,7 +108,6 @@ test_that("interleaved columns of one matrix give what the list gives, in the us
         expect_close(matrix$coefs, list$coefs, 1e-12)
       }
       expect_identical(matrix$bands, problem$bands)
-      expect_close(matrix$feature_means, colMeans(X), 1e-14)
       same <- c("deltas", "gammas", "best_alphas", "penalties", "candidates")
       expect_identical(matrix[same], list[same])
       expect_close(matrix$cv_scores, list$cv_scores, 1e-12)
@@ -132,7 +131,6 @@ test_that("names of bands, features, samples and targets survive", {
   expect_named(fit$intercept, colnames(problem$Y))
   expect_named(fit$best_alphas, colnames(problem$Y))
   expect_named(fit$bands, colnames(X))
-  expect_named(fit$feature_means, colnames(X))
   expect_identical(rownames(fit$diagnostics$share_at_edge_by_band), c("motion", "words"))
   dual <- band_quietly(X, problem$Y, bands = problem$bands, n_iter = 3, seed = 1, return_coefs = "dual")
   expect_identical(dimnames(dual$coefs), list(rownames(X), colnames(problem$Y)))

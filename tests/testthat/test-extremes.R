@@ -94,3 +94,34 @@ test_that("penalties next to zero count as zero, and features that overflow are 
   expect_equal(tiny, ridge_svd(cbind(data$X, data$X), data$Y, alpha = 0, n_threads = 2), tolerance = 1e-10)
   expect_error(ridge_svd(data$X * 1e200, data$Y, n_threads = 2), "overflow", class = "voxridge_error_argument")
 })
+
+test_that("a penalty of 0 in a long grid changes no score of the others", {
+  withr::local_seed(1)
+  n <- 120
+  X <- matrix(rnorm(n * 30), n) %*% diag((1:30)^-2)
+  Y <- X %*% matrix(rnorm(30 * 50), 30) + 0.02 * matrix(rnorm(n * 50), n)
+  alphas <- c(0, 10^seq(-4, 4, length.out = 40))
+  r2 <- function(y_true, y_pred) 1 - colSums((y_true - y_pred)^2) / colSums(scale(y_true, TRUE, FALSE)^2)
+  for (intercept in c(FALSE, TRUE)) {
+    for (word in c("r2", "correlation")) {
+      plain <- if (word == "r2") r2 else function(y_true, y_pred) diag(stats::cor(y_true, y_pred))
+      got <- solve_quietly(X, Y, alphas = alphas, score_func = word, fit_intercept = intercept)
+      want <- solve_quietly(X, Y, alphas = alphas, score_func = plain, fit_intercept = intercept)
+      expect_close(got$cv_scores, want$cv_scores, 1e-8)
+      expect_identical(got$best_alphas, want$best_alphas)
+      if (word == "r2") expect_lt(got$diagnostics$info$n_nodes, 41)
+    }
+  }
+})
+
+test_that("the intercept of a dual fit is that of its coefficients, however small the penalty", {
+  withr::local_seed(1)
+  X <- matrix(rnorm(240), 60) + 5
+  Y <- X %*% matrix(rnorm(8), 4) + matrix(rnorm(120), 60)
+  for (alpha in c(1e-4, 1e-8, 1e-12)) {
+    fits <- lapply(c("primal", "dual"), function(kind) {
+      solve_quietly(X, Y, alphas = alpha, fit_intercept = TRUE, return_coefs = kind)
+    })
+    expect_close(fits[[2L]]$intercept, fits[[1L]]$intercept, 1e-12)
+  }
+})

@@ -18,8 +18,8 @@ oracle_split <- function(fit, Xs, Y, method) {
   first <- cumsum(vapply(Xs, ncol, 0L)) - vapply(Xs, ncol, 0L)
   parts <- Map(function(X, from) {
     rows <- from + seq_len(ncol(X))
-    if (!is.null(fit$intercept)) X <- sweep(X, 2L, fit$feature_means[rows])
-    X %*% fit$coefs[rows, , drop = FALSE]
+    part <- X %*% fit$coefs[rows, , drop = FALSE]
+    if (is.null(fit$intercept)) part else centred(part)
   }, Xs, first)
   P <- Reduce(`+`, parts)
   t(vapply(parts, function(part) {
@@ -36,8 +36,8 @@ test_that("the parts are what they are defined to be, and sum to the joint score
       parts <- split_problem(sizes, 6, seed = 1)
       fit <- fit_part(parts$train, fit_intercept = fit_intercept)
       X <- do.call(cbind, unname(parts$test$Xs))
-      if (fit_intercept) X <- sweep(X, 2L, fit$feature_means)
       P <- X %*% fit$coefs
+      if (fit_intercept) P <- centred(P)
       y <- centred(parts$test$Y)
       product <- r2_split(fit, parts$test$Xs, parts$test$Y)
       expect_close(product, oracle_split(fit, parts$test$Xs, parts$test$Y, "product"), 1e-12)
@@ -47,6 +47,17 @@ test_that("the parts are what they are defined to be, and sum to the joint score
       expect_close(colSums(correlation), diag(cor(y, P)), 1e-12)
       expect_identical(dimnames(product), list(names(parts$test$Xs), NULL))
     }
+  }
+})
+
+test_that("with an intercept an offset of new samples does not count", {
+  parts <- split_problem(c(3, 5), 4, seed = 3)
+  fit <- fit_part(parts$train, fit_intercept = TRUE)
+  moved <- parts$test
+  moved$Xs <- lapply(moved$Xs, function(X) X + 5)
+  for (method in c("product", "correlation")) {
+    expect_close(r2_split(fit, moved$Xs, moved$Y + 100, method = method),
+                 r2_split(fit, parts$test$Xs, parts$test$Y, method = method), 1e-10)
   }
 })
 

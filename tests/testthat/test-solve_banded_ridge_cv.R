@@ -40,20 +40,18 @@ test_that("the answer has the documented parts, in their order", {
   problem <- random_bands(30, c(3, 5), 4, seed = 1)
   fit <- band_quietly(problem$Xs, problem$Y, n_iter = 7, fit_intercept = TRUE, seed = 1)
   expect_named(fit, c("deltas", "cv_scores", "backend", "coefs", "intercept", "gammas", "best_alphas", "penalties",
-                      "candidates", "bands", "feature_means", "diagnostics"))
+                      "candidates", "bands", "diagnostics"))
   expect_identical(lapply(fit[c("deltas", "cv_scores", "coefs", "gammas", "penalties", "candidates")], dim),
                    list(deltas = c(2L, 4L), cv_scores = c(7L, 4L), coefs = c(8L, 4L), gammas = c(2L, 4L),
                         penalties = c(2L, 4L), candidates = c(7L, 2L)))
   expect_identical(fit$backend, "armadillo")
   expect_identical(fit$bands, factor(rep(c("motion", "words"), c(3, 5))))
-  expect_close(fit$feature_means, colMeans(do.call(cbind, problem$Xs)), 1e-14)
   expect_true(all(fit$best_alphas %in% c(0.1, 1, 10)))
   expect_identical(fit$penalties, rep(fit$best_alphas, each = 2) / fit$gammas)
   expect_identical(unname(fit$gammas), unname(t(fit$candidates[fit$diagnostics$gamma_index, ])))
   expect_named(fit$diagnostics, c("alpha_index", "gamma_index", "share_at_edge", "share_at_edge_by_band",
                                   "unused_candidates", "constant_targets", "skipped_targets", "seed", "info"))
   expect_identical(fit$diagnostics$unused_candidates, setdiff(1:7, fit$diagnostics$gamma_index))
-  expect_null(band_quietly(problem$Xs, problem$Y, n_iter = 2)$feature_means)
 })
 
 # ---- choice ----------------------------------------------------------------------------------
