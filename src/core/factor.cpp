@@ -92,9 +92,10 @@ void Factors::choose_route(double smallest_alpha) {
 
 // From vectors of the weighted features to those for the features as they are.
 void Factors::unscale(Factor& factor) const {
-  if (form_ == Form::dual || factors_.empty()) return;
-  for (arma::uword j = 0; j < factor.vectors.n_cols; ++j) {
-    for (arma::uword i = 0; i < factor.vectors.n_rows; ++i) factor.vectors(i, j) *= factors_[i];
+  if (factors_.empty()) return;
+  arma::mat& vectors = form_ == Form::dual ? factor.right : factor.vectors;
+  for (arma::uword j = 0; j < vectors.n_cols; ++j) {
+    for (arma::uword i = 0; i < vectors.n_rows; ++i) vectors(i, j) *= factors_[i];
   }
 }
 
@@ -129,20 +130,24 @@ Factor Factors::make_full(const Control& control) const {
     return out;
   }
   std::vector<double> scratch;
-  const arma::mat rows =
-      triangle_.is_empty() ? copy_of(weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch)) : triangle_;
-  const ThinSvd svd = thin_svd(rows);
+  const MatrixView<double> x = weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch);
+  const ThinSvd svd = thin_svd(triangle_.is_empty() ? copy_of(x) : triangle_);
   Factor out;
-
-  out.vectors = form_ == Form::primal ? svd.right : svd.left;
   out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols(), features_.centered());
-  if (form_ == Form::primal) out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
+  if (form_ == Form::primal) {
+    out.vectors = svd.right;
+    out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
+  } else {
+    out.vectors = svd.left;
+    out.right = triangle_.is_empty() ? svd.right : arma::mat(orthonormal_columns(copy_of(x).t()) * svd.right);
+  }
   if (form_ == Form::dual && out.vectors.n_cols == out.vectors.n_rows) {
     const arma::uvec determined = arma::find(out.values > 0);
     const arma::uword missing = out.values.n_elem - determined.n_elem;
     out.spans_samples = missing == (features_.centered() ? 1 : 0);
     if (out.spans_samples) {  // the one that is missing is the constant vector
       out.vectors = out.vectors.cols(determined);
+      out.right = out.right.cols(determined);
       out.values = out.values(determined);
     }
   }

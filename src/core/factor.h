@@ -41,6 +41,9 @@ struct Factor {
   arma::vec values;            // r, >= 0
   double constant_value = -1;  // eigenvalue given to the constant vector in dual form, -1 where it is not among them
   arma::mat samples;  // primal, svd: X V (rows x r), which takes the place of V'X' in V'X'Y and keeps its digits
+  // Dual, svd, all rows: right singular vectors of X (p x r), so that B = right diag(s / (lambda + alpha)) V'Y. X'A is
+  // the same, but its large directions drown in the rounding of A's small ones.
+  arma::mat right;
   bool spans_samples =
       false;  // dual: the vectors span all that targets can be (without their mean, if that is removed)
 };

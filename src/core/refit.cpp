@@ -1,7 +1,7 @@
 #include "refit.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "arma_view.h"
 #include "control.h"
@@ -26,13 +26,12 @@ Refit<T>::Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<c
     Model& model = models_[k];
     model.factor = factors[k];
     model.values.assign(factors[k]->values.begin(), factors[k]->values.end());
-    if (kind == Coefs::primal && source.form() == Form::dual) {
-      // X' has nothing to give in these directions, but rounding, and A is y / alpha in them.
-      std::replace(model.values.begin(), model.values.end(), 0.0, std::numeric_limits<double>::infinity());
-    }
     model.vectors = source.device().resident(view_of(factors[k]->vectors), model.memory);
-    if (factors[k]->samples.is_empty()) continue;
-    model.samples = source.device().resident(view_of(factors[k]->samples), model.samples_memory);
+    if (!factors[k]->samples.is_empty()) {
+      model.samples = source.device().resident(view_of(factors[k]->samples), model.samples_memory);
+    }
+    if (kind != Coefs::primal || factors[k]->right.is_empty()) continue;
+    model.right = source.device().resident(view_of(factors[k]->right), model.right_memory);
   }
   if (kind == Coefs::dual && source.form() == Form::dual && source.features().centered()) project_means();
 }
@@ -73,6 +72,23 @@ typename Refit<T>::Solution Refit<T>::solve(Tile<T>& tile, const std::vector<dou
     solve_model(models_[0], tile, alphas, out);
     return out;
   }
+  for_each_model(tile, alphas, which,
+                 [&](const Model& model, Tile<T>& part, const std::vector<double>& own, const RowList& columns) {
+                   Solution some;
+                   some.weights = device.reserve(part.side_memory, rows, part.cols);
+                   if (least) some.twice = device.reserve(part.gathered_memory, rows, part.cols);
+                   solve_model(model, part, own, some);
+                   device.put_columns(some.weights, columns, out.weights);
+                   if (least) device.put_columns(some.twice, columns, out.twice);
+                 });
+  return out;
+}
+
+// work(model, part, alphas, columns) for the columns of each model as a tile of their own.
+template <class T>
+template <class Work>
+void Refit<T>::for_each_model(const Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
+                              const Work& work) const {
   Tile<T> part;
   for (size_t k = 0; k < models_.size(); ++k) {
     RowList columns;
@@ -85,14 +101,8 @@ typename Refit<T>::Solution Refit<T>::solve(Tile<T>& tile, const std::vector<dou
     if (columns.empty()) continue;
     source_.control().check_stop();
     source_.select(tile, columns, part);
-    Solution some;
-    some.weights = device.reserve(part.side_memory, rows, part.cols);
-    if (least) some.twice = device.reserve(part.gathered_memory, rows, part.cols);
-    solve_model(models_[k], part, own, some);
-    device.put_columns(some.weights, columns, out.weights);
-    if (least) device.put_columns(some.twice, columns, out.twice);
+    work(models_[k], part, own, columns);
   }
-  return out;
 }
 
 // Rows of dual-form coefficients X'A times the weights of their bands.
@@ -129,7 +139,33 @@ void Refit<T>::write_primal(Tile<T>& tile, MatrixView<T> weights, const std::vec
       weigh_bands(rows, col, which);
     }
   }
-  const std::vector<double>& means = features.means();
+}
+
+// B = right diag(s / (lambda + alpha)) V'Y, into the listed columns.
+template <class T>
+void Refit<T>::write_right(const Model& model, Tile<T>& part, const std::vector<double>& alphas, const RowList& columns,
+                           const CoefOutputs& out) const {
+  Device<T>& device = source_.device();
+  const MatrixSpan<T> rotated = device.reserve(part.held_memory, model.vectors.cols, part.cols);
+  source_.rotate_whole(part, model.vectors, model.samples, rotated);
+  device.shrink(rotated, model.values, alphas, rotated);
+  std::vector<double> singular = model.values;
+  for (double& value : singular) value = std::sqrt(value);
+  device.scale_rows(rotated, singular, rotated);
+  arma::mat rows(kBlockCols, part.cols, arma::fill::none);
+  for (int64_t first = 0; first < model.right.rows; first += kBlockCols) {
+    source_.control().check_stop();
+    const int64_t n_rows = std::min(kBlockCols, model.right.rows - first);
+    const MatrixSpan<double> to = span_of(rows).block(0, 0, n_rows, part.cols);
+    device.gemm_to_host(Trans::no, Trans::no, model.right.block(first, 0, n_rows, model.right.cols), rotated,
+                        part.work_memory, to);
+    for (int64_t j = 0; j < part.cols; ++j) std::copy_n(to.col(j), n_rows, out.coefs.col(columns[j]) + first);
+  }
+}
+
+template <class T>
+void Refit<T>::write_intercept(const Tile<T>& tile, const CoefOutputs& out) const {
+  const std::vector<double>& means = source_.features().means();
   for (int64_t j = 0; j < tile.cols && out.intercept != nullptr; ++j) {
     double at_means = 0;
     for (size_t i = 0; i < means.size(); ++i) at_means += means[i] * out.coefs.col(j)[i];
@@ -178,7 +214,7 @@ void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::ve
     for (int64_t i = 0; i < n; ++i) to[order[i]] = dual(i, j);
     if (out.intercept == nullptr) continue;
     double at_means = 0;
-    if (source_.form() == Form::primal) {
+    if (source_.form() == Form::primal && !coefs.is_empty()) {
       at_means = arma::dot(arma::vec(source_.features().means()), coefs.col(j));
     }
     for (arma::uword b = 0; b < projected_means_.n_cols; ++b) {  // none in primal form, or where there are no features
@@ -192,12 +228,19 @@ void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::ve
 template <class T>
 void Refit<T>::run(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
                    const CoefOutputs& out) const {
-  const Solution solution = solve(tile, alphas, which);
-  if (kind_ == Coefs::dual) {
-    write_dual(tile, solution, alphas, which, out);
-  } else {
+  const auto by_right = [&](int64_t k) { return models_[k].right.data != nullptr; };
+  if (!std::all_of(which.begin(), which.end(), by_right)) {
+    const Solution solution = solve(tile, alphas, which);
+    if (kind_ == Coefs::dual) return write_dual(tile, solution, alphas, which, out);
     write_primal(tile, solution.weights, which, out);
   }
+  if (std::any_of(which.begin(), which.end(), by_right)) {
+    for_each_model(tile, alphas, which,
+                   [&](const Model& model, Tile<T>& part, const std::vector<double>& own, const RowList& columns) {
+                     if (model.right.data != nullptr) write_right(model, part, own, columns, out);
+                   });
+  }
+  write_intercept(tile, out);
 }
 
 void write_missing(const Targets& targets, int64_t first, int64_t count, const CoefOutputs& out) {

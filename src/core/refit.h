@@ -43,16 +43,22 @@ class Refit {
   struct Model {
     std::shared_ptr<const Factor> factor;
     std::vector<double> values;
-    Buffer<T> memory, samples_memory;
-    MatrixView<T> vectors, samples;
+    Buffer<T> memory, samples_memory, right_memory;
+    MatrixView<T> vectors, samples, right;
   };
   // Weights of a tile's columns: what the coefficients are made of, and where no penalty stands (X'X)^+ times them.
   struct Solution {
     MatrixSpan<T> weights, twice;
   };
 
+  template <class Work>
+  void for_each_model(const Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
+                      const Work& work) const;
   void project_means();
   Solution solve(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which) const;
+  void write_right(const Model& model, Tile<T>& part, const std::vector<double>& alphas, const RowList& columns,
+                   const CoefOutputs& out) const;
+  void write_intercept(const Tile<T>& tile, const CoefOutputs& out) const;
   void write_primal(Tile<T>& tile, MatrixView<T> weights, const std::vector<int64_t>& which,
                     const CoefOutputs& out) const;
   void weigh_bands(MatrixSpan<double> rows, int64_t first_feature, const std::vector<int64_t>& which) const;

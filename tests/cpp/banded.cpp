@@ -236,7 +236,8 @@ BandedChoices plain_banded_choice(const BandedProblem& problem, const BandedCvOp
     for (size_t j = 0; j < t; ++j) {
       if (is_skipped(problem, j)) continue;
       const double score = options.local_alpha ? row[j] : mean;
-      if (out.gamma_index[j] >= 0 && !(score > best[j] + std::numeric_limits<double>::epsilon())) continue;
+      const double unit = options.score == Score::r2 || options.score == Score::correlation ? 1 : std::abs(best[j]);
+      if (out.gamma_index[j] >= 0 && !(score > best[j] + std::numeric_limits<double>::epsilon() * unit)) continue;
       best[j] = score;
       out.gamma_index[j] = static_cast<int>(c);
       out.alpha_index[j] = chosen[j];

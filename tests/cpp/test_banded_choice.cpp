@@ -76,6 +76,21 @@ TEST(BandedChoice, ACandidateMustBeBetterByAnEpsilon) {
   EXPECT_EQ(choose({arma::mat{-kInfinity}, arma::mat{-kInfinity}}, with_alphas({1})).gamma[0], 0);
 }
 
+// Scores with units: an epsilon of the best so far, so that a change of units changes no choice.
+TEST(BandedChoice, ScoresWithUnits) {
+  for (const Score score : {Score::neg_mse, Score::user}) {
+    for (const double unit : {1e-200, 1e-20, 1.0, 1e200}) {
+      BandedCvOptions options = with_alphas({1});
+      options.score = score;
+      const arma::mat first = {-unit}, little = {-unit * (1 - kEps / 2)}, more = {-unit * (1 - 4 * kEps)};
+      EXPECT_EQ(choose({first, little}, options).gamma[0], 0);
+      EXPECT_EQ(choose({first, little, more}, options).gamma[0], 2);
+      EXPECT_EQ(choose({arma::mat{0.0}, first}, options).gamma[0], 0);
+      EXPECT_EQ(choose({first, arma::mat{0.0}}, options).gamma[0], 1);
+    }
+  }
+}
+
 // Within a candidate ties go to the larger penalty, and scores are those of each candidate's own choice.
 TEST(BandedChoice, PenaltiesWithinACandidate) {
   const arma::mat a = {{0.1, 0.3}, {0.2, 0.3}, {0.2, 0.1}}, b = {{0.4, 0.2}, {0.1, 0.2}, {0.1, 0.2}};

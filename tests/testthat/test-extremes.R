@@ -125,3 +125,19 @@ test_that("the intercept of a dual fit is that of its coefficients, however smal
     expect_close(fits[[2L]]$intercept, fits[[1L]]$intercept, 1e-12)
   }
 })
+
+test_that("coefficients of badly scaled wide features predict as well as those of an exact decomposition", {
+  withr::local_seed(3)
+  n <- 60
+  for (scale in c(1e4, 1e6, 1e8)) {
+    Xs <- list(a = matrix(rnorm(n * 5), n) * scale, b = matrix(rnorm(n * 100), n))
+    X <- do.call(cbind, unname(Xs))
+    Y <- Xs$a %*% matrix(rnorm(15), 5) / scale + Xs$b %*% matrix(rnorm(300), 100) + matrix(rnorm(n * 3), n)
+    exact <- svd(X)
+    want <- exact$v %*% (exact$d / (exact$d^2 + 0.01) * crossprod(exact$u, Y))
+    residual <- function(coefs) sqrt(mean((Y - X %*% coefs)^2))
+    expect_lt(residual(ridge_svd(X, Y, alpha = 0.01)), 1.01 * residual(want) + 1e-12 * scale)
+    banded <- band_quietly(Xs, Y, n_iter = rbind(c(1, 1)), alphas = 0.01)
+    expect_lt(residual(banded$coefs), 1.01 * residual(want) + 1e-12 * scale)
+  }
+})
