@@ -30,7 +30,7 @@ class BandedCv {
         out_(out),
         control_(control),
         device_(cpu_device<T>()),
-        grams_(features, bands, folds, kFactorShare * control.memory_bytes, control),
+        grams_(features, bands, folds, kBandGramShare * control.memory_bytes, control),
         source_(*device_, features, folds, targets, choose_form(features, folds), control),
         choice_(targets, options, std::numeric_limits<T>::epsilon(), out),
         kept_(n_candidates()) {}
@@ -86,7 +86,7 @@ std::shared_ptr<Factors> BandedCv<T>::factors_of(int64_t candidate, const Contro
 template <class T>
 void BandedCv<T>::keep_for_refit(int64_t candidate, Factors& factors, const Control& control) {
   const double inner = static_cast<double>(factors.inner());
-  const bool fits = 8 * inner * inner * static_cast<double>(n_candidates()) <= kFactorShare * control_.memory_bytes;
+  const bool fits = 8 * inner * inner * static_cast<double>(n_candidates()) <= kKeptShare * control_.memory_bytes;
   if (fits && out_.coefs.kind != Coefs::none) kept_[candidate] = factors.full(control);
 }
 

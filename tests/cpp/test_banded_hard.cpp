@@ -224,21 +224,6 @@ TEST(BandedHard, WildSample) {
   }
 }
 
-// One sample 1e11 times as large in one band: candidates without that band can take X'Y of a fold from the total, those
-// with it cannot. Large penalties, so that eigenvalues serve; correlations see predictions of any size, as well as
-// eigenvectors beside one of 1e22 are known.
-TEST(BandedHard, WildSampleInABandThatSomeCandidatesHave) {
-  BandedProblem problem = make_banded(32, {5, 3}, 3, 1, 37);
-  problem.x.submat(9, 0, 9, 4) *= 1e11;
-  problem.gammas = {{0, 1}, {1, 1}, {0, 2}, {0.5, 1}};
-  problem.alphas = {1e16, 1e18};
-  BandedCvOptions options;
-  options.score = Score::correlation;
-  const BandedResult result = run_banded<double>(problem, options);
-  EXPECT_EQ(result.route, Route::eigen);
-  expect_banded(problem, result, options, 1e-8, Oracle::exact);
-}
-
 // Offsets of 1e6 deviations with an intercept: the data are known to 1e-10 then, and answers to about that.
 TEST(BandedHard, LargeOffsets) {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{5, 3}, {20, 20}}) {
