@@ -13,7 +13,7 @@
 #' | `voxridge_error_shape` | no rows, columns or targets, or sizes that do not match |
 #' | `voxridge_error_nonfinite` | NA, NaN or Inf in data |
 #' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
-#' | `voxridge_error_bands` | feature spaces without names, with repeated ones or without columns, or not those of a fit |
+#' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |

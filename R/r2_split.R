@@ -2,8 +2,8 @@
 #'
 #' Splits the score of a fit on given samples into one part per band; the parts sum to the score of all bands together.
 #'
-#' The prediction of band b is its features times its coefficients. Targets are taken about their own mean in `Y`. With an
-#' intercept so are the predictions, so a constant offset between the samples of the fit and these does not count.
+#' The prediction of band b is its features times its coefficients. Targets are taken about their own mean in `Y`. With
+#' an intercept so are the predictions, so a constant offset between the samples of the fit and these does not count.
 #' Without one they are taken as they are, as for data that were centred beforehand.
 #'
 #' With `method = "product"` the part of band b is sum((2 y - P) P_b) / sum(y^2), where y is the centred target, P_b the

@@ -45,7 +45,8 @@ r2_unique <- function(fit, Xs, Y, bands = NULL, cv = 5, fit_intercept = NULL, n_
   given <- match_bands(as_bands(Xs, bands, call), fit, length(in_fit), names(in_fit), call)
   n <- nrow(given$Xs[[1L]])
   folds <- as_folds(cv, n)
-  fit_intercept <- if (is.null(fit_intercept)) isTRUE(fit[["diagnostics"]][["info"]][["fit_intercept"]]) else as_flag(fit_intercept)
+  info <- fit[["diagnostics"]][["info"]]
+  fit_intercept <- if (is.null(fit_intercept)) isTRUE(info[["fit_intercept"]]) else as_flag(fit_intercept)
   score <- as_score("r2")
   check_held_out_once(folds, call)
   check_score_folds(score, folds)

@@ -6,8 +6,8 @@
 #'
 #' @section Where to start:
 #' * [solve_ridge_cv()]: choose a penalty per target and fit.
-#' * [solve_banded_ridge_cv()]: a penalty per feature space and target; [r2_split()] and [r2_unique()]: what each feature
-#'   space explains.
+#' * [solve_banded_ridge_cv()]: a penalty per feature space and target; [r2_split()] and [r2_unique()]: what each of the
+#'   spaces explains.
 #' * [cross_val_predict_ridge()]: out-of-fold predictions and scores for given penalties.
 #' * [ridge_svd()], [ridge_cv()]: given penalties, one shared penalty.
 #' * [prepare_ridge()]: factor `X` once for many `Y`.
