@@ -25,9 +25,7 @@ BandGrams::BandGrams(const Features& features, const Bands& bands, const Folds& 
   const double n = static_cast<double>(features.rows()), p = static_cast<double>(features.cols());
   if (form_ == Form::dual) {
     if (8 * n * n * static_cast<double>(bands.count()) > room) return;
-    for (int64_t b = 0; b < bands.count(); ++b) {
-      of_bands_.push_back(sample_gram(features, bands.start(b), bands.start(b + 1) - bands.start(b), control));
-    }
+    for (int64_t b = 0; b < bands.count(); ++b) of_bands_.push_back(of_band(b, control));
     return;
   }
   if (8 * p * p > room) return;
@@ -44,20 +42,29 @@ arma::mat BandGrams::scale_features(arma::mat gram, const std::vector<double>& g
   return gram;
 }
 
-arma::mat BandGrams::gram(const std::vector<double>& gammas, const Features& scaled, const Control& control) const {
-  if (form_ == Form::primal) return whole_.is_empty() ? feature_gram(scaled, control) : scale_features(whole_, gammas);
-  if (of_bands_.empty()) return sample_gram(scaled, control);
+arma::mat BandGrams::gram(const std::vector<double>& gammas, const Control& control) const {
+  if (form_ == Form::primal) {
+    return scale_features(whole_.is_empty() ? feature_gram(features_, control) : whole_, gammas);
+  }
   arma::mat sum(features_.rows(), features_.rows(), arma::fill::zeros);
   for (int64_t b = 0; b < bands_.count(); ++b) {
-    if (gammas[b] > 0) sum += gammas[b] * of_bands_[b];
+    if (gammas[b] == 0) continue;
+    if (of_bands_.empty()) {
+      sum += gammas[b] * of_band(b, control);
+    } else {
+      sum += gammas[b] * of_bands_[b];
+    }
   }
   return sum;
 }
 
-arma::mat BandGrams::held_out_gram(int64_t f, const std::vector<double>& gammas, const Features& scaled,
-                                   const Control& control) const {
-  if (of_held_out_.empty()) return feature_gram(scaled, folds_.folds[f].test, control);
-  return scale_features(of_held_out_[f], gammas);
+arma::mat BandGrams::of_band(int64_t b, const Control& control) const {
+  return sample_gram(features_, bands_.start(b), bands_.start(b + 1) - bands_.start(b), control);
+}
+
+arma::mat BandGrams::held_out_gram(int64_t f, const std::vector<double>& gammas, const Control& control) const {
+  const bool kept = !of_held_out_.empty();
+  return scale_features(kept ? of_held_out_[f] : feature_gram(features_, folds_.folds[f].test, control), gammas);
 }
 
 }  // namespace voxridge

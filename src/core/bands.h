@@ -4,7 +4,8 @@
 //   dual    K_gamma = sum_b gamma_b X_b X_b'       one n x n matrix per band
 //   primal  G_gamma[i, j] = sqrt(gamma_i gamma_j) G[i, j]       one p x p matrix for all rows, one per held-out set
 // (multiple-kernel form: Dupre la Tour, Eickenberg, Nunez-Elizalde, Gallant 2022,
-// doi:10.1016/j.neuroimage.2022.119728). They are kept where they fit, and otherwise made from scaled features.
+// doi:10.1016/j.neuroimage.2022.119728). They are kept where they fit, and otherwise made again for every
+// candidate, to the same bits.
 #pragma once
 
 #include <vector>
@@ -40,14 +41,14 @@ class BandGrams {
   const Features& features() const { return features_; }
   const Bands& bands() const { return bands_; }
 
-  // The Gram matrix of all rows, `scaled` being the features with the factors of these weights.
-  arma::mat gram(const std::vector<double>& gammas, const Features& scaled, const Control& control) const;
+  // The Gram matrix of all rows with these weights.
+  arma::mat gram(const std::vector<double>& gammas, const Control& control) const;
 
   // Primal, partition: X_v'X_v of a fold's held-out rows.
-  arma::mat held_out_gram(int64_t f, const std::vector<double>& gammas, const Features& scaled,
-                          const Control& control) const;
+  arma::mat held_out_gram(int64_t f, const std::vector<double>& gammas, const Control& control) const;
 
  private:
+  arma::mat of_band(int64_t b, const Control& control) const;
   arma::mat scale_features(arma::mat gram, const std::vector<double>& gammas) const;
 
   const Features& features_;

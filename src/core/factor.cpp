@@ -62,7 +62,7 @@ Factors::Factors(const BandGrams& grams, const Folds& folds, const std::vector<d
       form_(choose_form(features_, folds)),
       kept_(folds.count()) {
   check_inner();
-  gram_ = grams.gram(gammas, weighted_, control);
+  gram_ = grams.gram(gammas, control);
   choose_route(smallest_alpha);
 }
 
@@ -170,8 +170,8 @@ FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
   }
   arma::mat held_out;
   if (folds_.partition) {
-    held_out = grams_ == nullptr ? feature_gram(weighted_, fold.test, control)
-                                 : grams_->held_out_gram(f, gammas_, weighted_, control);
+    held_out =
+        grams_ == nullptr ? feature_gram(weighted_, fold.test, control) : grams_->held_out_gram(f, gammas_, control);
   }
   PrimalGram gram = primal_fold_gram(gram_, weighted_, fold, folds_.partition ? &held_out : nullptr, control);
   static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
