@@ -33,8 +33,8 @@
 #' @seealso [r2_split()], whose parts sum to the score of all bands.
 #' @examples
 #' data <- simulate_encoding(n = 80, p = 20, t = 4, n_bands = 2, seed = 1)
-#' fit <- solve_banded_ridge_cv(data$Xs, data$Y, n_iter = 10, alphas = 10^(-2:4), cv = data$runs, seed = 1,
-#'                              n_threads = 2)
+#' fit <- solve_banded_ridge_cv(data$Xs, data$Y, n_iter = 10, alphas = 10^(-2:4), cv = data$runs,
+#'                              seed = 1, n_threads = 2)
 #' round(r2_unique(fit, data$Xs, data$Y, cv = data$runs, n_threads = 2), 2)
 #' @export
 r2_unique <- function(fit, Xs, Y, bands = NULL, cv = 5, fit_intercept = NULL, n_threads = NULL,

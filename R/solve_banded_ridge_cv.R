@@ -94,14 +94,14 @@
 #' @seealso [solve_ridge_cv()] for one penalty per target, [r2_split()] and [r2_unique()] for what each band explains.
 #' @examples
 #' data <- simulate_encoding(n = 80, p = 30, t = 5, n_bands = 3, seed = 1)
-#' fit <- solve_banded_ridge_cv(data$Xs, data$Y, n_iter = 20, alphas = 10^(-2:4), cv = data$runs, seed = 1,
-#'                              n_threads = 2)
+#' fit <- solve_banded_ridge_cv(data$Xs, data$Y, n_iter = 20, alphas = 10^(-2:4), cv = data$runs,
+#'                              seed = 1, n_threads = 2)
 #' round(fit$deltas, 1)
 #' round(apply(fit$cv_scores, 2, max), 2)
 #' # the same features as one matrix, and candidates of one's own: each band alone, and all together
 #' gammas <- rbind(diag(3), 1 / 3)
-#' fit <- solve_banded_ridge_cv(data$X, data$Y, bands = data$truth$band, n_iter = gammas, alphas = 10^(-2:4),
-#'                              cv = data$runs, n_threads = 2)
+#' fit <- solve_banded_ridge_cv(data$X, data$Y, bands = data$truth$band, n_iter = gammas,
+#'                              alphas = 10^(-2:4), cv = data$runs, n_threads = 2)
 #' round(fit$cv_scores, 2)
 #' round(r2_split(fit, data$Xs, data$Y), 2)
 #' @export

@@ -131,7 +131,7 @@ Factor Factors::make_full(const Control& control) const {
   }
   std::vector<double> scratch;
   const MatrixView<double> x = weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch);
-  const ThinSvd svd = thin_svd(triangle_.is_empty() ? copy_of(x) : triangle_);
+  const ThinSvd svd = thin_svd(copy_of(x));
   Factor out;
   out.values = squared_with_cutoff(svd.singular, features_.rows(), features_.cols(), features_.centered());
   if (form_ == Form::primal) {
@@ -139,7 +139,7 @@ Factor Factors::make_full(const Control& control) const {
     out.samples = svd.left.each_row() % arma::sqrt(out.values).t();
   } else {
     out.vectors = svd.left;
-    out.right = triangle_.is_empty() ? svd.right : arma::mat(orthonormal_columns(copy_of(x).t()) * svd.right);
+    out.right = svd.right;
   }
   if (form_ == Form::dual && out.vectors.n_cols == out.vectors.n_rows) {
     const arma::uvec determined = arma::find(out.values > 0);

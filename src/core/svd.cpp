@@ -36,12 +36,6 @@ arma::mat upper_triangle(arma::mat rows) {
   return arma::trimatu(rows.head_rows(n));
 }
 
-arma::mat orthonormal_columns(const arma::mat& rows) {
-  arma::mat q, r;
-  if (!arma::qr_econ(q, r, rows)) throw Error(ErrorCode::numerical, "a QR decomposition did not converge");
-  return q;
-}
-
 ThinSvd thin_svd(const arma::mat& rows) {
   ThinSvd out;
   if (!arma::svd_econ(out.left, out.singular, out.right, rows, "both", "dc")) {

@@ -8,9 +8,6 @@ namespace voxridge {
 // R of rows = Q R, for at least as many rows as columns.
 arma::mat upper_triangle(arma::mat rows);
 
-// Q of the same.
-arma::mat orthonormal_columns(const arma::mat& rows);
-
 struct ThinSvd {
   arma::mat left, right;
   arma::vec singular;

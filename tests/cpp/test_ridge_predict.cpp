@@ -86,6 +86,19 @@ TEST(RidgeFit, TinyPenaltiesAndFewDirections) {
   }
 }
 
+// Samples that repeat, and enough of them that BLAS factors with two threads: what is null is rounding that no two
+// factorisations share. X'(Y - XB) = alpha B to 1e-16 of sums of 1500 products of size 1 with singular values of 1e2.
+TEST(RidgeFit, RepeatedSamplesInAThreadedFactor) {
+  Problem problem = make_problem(1510, 1700, 1, 67);
+  problem.folds.clear();
+  for (int64_t i = 0; i < 700; i += 2) problem.x.row(i + 1) = problem.x.row(i);
+  Control control;
+  control.n_threads = 2;
+  const arma::mat coefs = run_fit<double>(problem, {1e-8}, control).coefs;
+  const arma::mat gradient = problem.x.t() * (problem.y - problem.x * coefs) - 1e-8 * coefs;
+  EXPECT_LE(arma::abs(gradient).max(), 1e-9);
+}
+
 TEST(RidgeFit, TilesSkippedTargetsAndSmallBudgets) {
   for (const int64_t p : {5, 33}) {
     Problem problem = make_problem(20, p, 1025, 80);
