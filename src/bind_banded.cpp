@@ -77,12 +77,7 @@ Rcpp::List core_banded_cv(const Rcpp::List& Xs, const Rcpp::NumericMatrix& Y, co
       voxridge::reorder_rows(out.coefs.coefs, order, c);
     }
   };
-  Session session(control);
-  if (search.user) {
-    session.run_here(job);
-  } else {
-    session.run(job);
-  }
+  Session(control).run(job, static_cast<bool>(search.user));
   return Rcpp::List::create(
       Rcpp::Named("alpha_index") = r_places(chosen_alpha), Rcpp::Named("gamma_index") = r_places(chosen_gamma),
       Rcpp::Named("coefs") = coefs.coefs, Rcpp::Named("intercept") = coefs.intercept, Rcpp::Named("cv_scores") = scores,

@@ -29,12 +29,7 @@ void with_preparation(const Rcpp::NumericMatrix& X, SEXP prepared, const Rcpp::L
     voxridge::RidgePreparation own(x, std::move(arranged), intercept, c);
     job(own, c);
   };
-  Session session(control);
-  if (calls_r) {
-    session.run_here(whole_job);
-  } else {
-    session.run(whole_job);
-  }
+  Session(control).run(whole_job, calls_r);
 }
 
 }  // namespace

@@ -22,6 +22,10 @@ class Session {
   // The same on the main thread, for jobs that call back into R.
   void run_here(const std::function<void(const voxridge::Control&)>& job);
 
+  void run(const std::function<void(const voxridge::Control&)>& job, bool calls_r) {
+    calls_r ? run_here(job) : run(job);
+  }
+
  private:
   voxridge::Control control(const std::atomic<bool>* stop, voxridge::Progress* progress) const;
 

@@ -21,20 +21,11 @@
 
 namespace voxridge {
 
-struct BandedCvOptions {
+// Without local_alpha all targets share the candidate, too.
+struct BandedCvOptions : RidgeCvOptions {
   std::vector<std::vector<double>> gammas;  // candidates x bands, >= 0, not all zero
   std::vector<double> alpha_factors;        // per candidate: its penalties are these times `alphas`
-  std::vector<double> alphas;
-  CvKind cv = CvKind::kfold;
-  bool local_alpha = true;  // false: one candidate and one alpha for all targets
-  bool conservative = false;
-  Score score = Score::r2;
-  UserScore user;
-  int64_t targets_batch = 0;  // 0: as many as the memory allows
-  int64_t targets_batch_refit = 0;
-  int64_t alphas_batch = 0;
 
-  FoldSearchOptions search() const { return {score, user, conservative, targets_batch, alphas_batch}; }
   std::vector<double> candidate_alphas(int64_t candidate) const;
 };
 

@@ -83,7 +83,7 @@ void Factors::choose_route(double smallest_alpha) {
   route_ = serves_by_eigen(smallest_alpha) ? Route::eigen : Route::svd;
   if (route_ == Route::eigen) return;
   gram_.reset();
-  if (form_ == Form::dual && weighted_.cols() > weighted_.rows()) {
+  if (form_ == Form::dual && weighted_.cols() > weighted_.rows() && folds_.count() > 0) {
     std::vector<double> scratch;
     const arma::mat rows = copy_of(weighted_.block(0, weighted_.rows(), 0, weighted_.cols(), scratch));
     triangle_ = upper_triangle(rows.t()).t();

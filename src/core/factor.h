@@ -112,7 +112,7 @@ class Factors {
   Route route_;
   double top_;          // largest eigenvalue of the whole Gram matrix
   arma::mat gram_;      // of all rows
-  arma::mat triangle_;  // svd, n < p: L of X = L Q', which has the same left vectors and values as X
+  arma::mat triangle_;  // svd, n < p, for the folds: L of X = L Q', whose rows have the same products as those of X
   std::vector<std::shared_ptr<const FoldFactor>> kept_;
   std::shared_ptr<const Factor> kept_full_;
 };
