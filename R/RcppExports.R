@@ -33,6 +33,30 @@ core_philox <- function(n, key, stream, kind) {
     .Call(`_voxridge_core_philox`, n, key, stream, kind)
 }
 
+core_nifti_header <- function(path) {
+    .Call(`_voxridge_core_nifti_header`, path)
+}
+
+core_nifti_affine <- function(sform_code, srow, qform_code, quaternion, pixdim) {
+    .Call(`_voxridge_core_nifti_affine`, sform_code, srow, qform_code, quaternion, pixdim)
+}
+
+core_corner_distance <- function(a, b, dim) {
+    .Call(`_voxridge_core_corner_distance`, a, b, dim)
+}
+
+core_nifti_values <- function(path, volumes, control) {
+    .Call(`_voxridge_core_nifti_values`, path, volumes, control)
+}
+
+core_nifti_rows <- function(paths, volumes, index, control) {
+    .Call(`_voxridge_core_nifti_rows`, paths, volumes, index, control)
+}
+
+core_nifti_write <- function(x, path, header, level, control) {
+    invisible(.Call(`_voxridge_core_nifti_write`, x, path, header, level, control))
+}
+
 core_ridge_cv <- function(X, Y, prepared, folds, alphas, options, control, score_func) {
     .Call(`_voxridge_core_ridge_cv`, X, Y, prepared, folds, alphas, options, control, score_func)
 }

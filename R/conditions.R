@@ -15,6 +15,8 @@
 #' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
+#' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
+#' | `voxridge_error_grid` | images or masks that do not have the same voxels in the same places |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
 #' | `voxridge_error_conflict` | two arguments that contradict each other |
@@ -29,6 +31,7 @@
 #' | class | given when | how often |
 #' | --- | --- | --- |
 #' | `voxridge_warning_alpha_at_edge` | over 5 % of the targets chose the first or last value of the grid | every call |
+#' | `voxridge_warning_affine` | an image says nothing certain about where its voxels lie | every call |
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
@@ -74,9 +77,10 @@ warn_once <- function(message, what, .envir = parent.frame()) {
   )
 }
 
-# Called by the compiled core for an error of its own; `text` is shown as it is.
-abort_core <- function(what, text) {
-  abort("{text}", what, call = NULL)
+# Called by the compiled core for an error of its own; `text` is shown as it is. `where` and `found`: the field of a
+# file and its value, "" where there is none.
+abort_core <- function(what, text, where = "", found = "") {
+  abort("{text}", what, where = where, found = found, call = NULL)
 }
 
 # Evaluates a call into the compiled core; its conditions are shown with the user's call.

@@ -111,6 +111,86 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_nifti_header
+Rcpp::List core_nifti_header(const std::string& path);
+RcppExport SEXP _voxridge_core_nifti_header(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nifti_header(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nifti_affine
+Rcpp::List core_nifti_affine(int sform_code, const Rcpp::NumericMatrix& srow, int qform_code, const Rcpp::NumericVector& quaternion, const Rcpp::NumericVector& pixdim);
+RcppExport SEXP _voxridge_core_nifti_affine(SEXP sform_codeSEXP, SEXP srowSEXP, SEXP qform_codeSEXP, SEXP quaternionSEXP, SEXP pixdimSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< int >::type sform_code(sform_codeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type srow(srowSEXP);
+    Rcpp::traits::input_parameter< int >::type qform_code(qform_codeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type quaternion(quaternionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type pixdim(pixdimSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nifti_affine(sform_code, srow, qform_code, quaternion, pixdim));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_corner_distance
+double core_corner_distance(const Rcpp::NumericMatrix& a, const Rcpp::NumericMatrix& b, const Rcpp::NumericVector& dim);
+RcppExport SEXP _voxridge_core_corner_distance(SEXP aSEXP, SEXP bSEXP, SEXP dimSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type a(aSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type b(bSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type dim(dimSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_corner_distance(a, b, dim));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nifti_values
+SEXP core_nifti_values(const std::string& path, const Rcpp::NumericVector& volumes, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_nifti_values(SEXP pathSEXP, SEXP volumesSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type volumes(volumesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nifti_values(path, volumes, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nifti_rows
+Rcpp::NumericMatrix core_nifti_rows(const std::vector<std::string>& paths, const Rcpp::List& volumes, const Rcpp::NumericVector& index, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_nifti_rows(SEXP pathsSEXP, SEXP volumesSEXP, SEXP indexSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::vector<std::string>& >::type paths(pathsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type volumes(volumesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type index(indexSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_nifti_rows(paths, volumes, index, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_nifti_write
+void core_nifti_write(SEXP x, const std::string& path, const Rcpp::List& header, int level, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_nifti_write(SEXP xSEXP, SEXP pathSEXP, SEXP headerSEXP, SEXP levelSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type header(headerSEXP);
+    Rcpp::traits::input_parameter< int >::type level(levelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    core_nifti_write(x, path, header, level, control);
+    return R_NilValue;
+END_RCPP
+}
 // core_ridge_cv
 Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_ridge_cv(SEXP XSEXP, SEXP YSEXP, SEXP preparedSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
@@ -197,6 +277,12 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},
     {"_voxridge_core_blas_info", (DL_FUNC) &_voxridge_core_blas_info, 0},
     {"_voxridge_core_philox", (DL_FUNC) &_voxridge_core_philox, 4},
+    {"_voxridge_core_nifti_header", (DL_FUNC) &_voxridge_core_nifti_header, 1},
+    {"_voxridge_core_nifti_affine", (DL_FUNC) &_voxridge_core_nifti_affine, 5},
+    {"_voxridge_core_corner_distance", (DL_FUNC) &_voxridge_core_corner_distance, 3},
+    {"_voxridge_core_nifti_values", (DL_FUNC) &_voxridge_core_nifti_values, 3},
+    {"_voxridge_core_nifti_rows", (DL_FUNC) &_voxridge_core_nifti_rows, 4},
+    {"_voxridge_core_nifti_write", (DL_FUNC) &_voxridge_core_nifti_write, 5},
     {"_voxridge_core_ridge_cv", (DL_FUNC) &_voxridge_core_ridge_cv, 8},
     {"_voxridge_core_ridge_fit", (DL_FUNC) &_voxridge_core_ridge_fit, 5},
     {"_voxridge_core_ridge_predict_cv", (DL_FUNC) &_voxridge_core_ridge_predict_cv, 8},

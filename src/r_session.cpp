@@ -35,34 +35,33 @@ std::string condition_of(voxridge::ErrorCode code) {
       return "memory";
     case voxridge::ErrorCode::numerical:
       return "numerical";
+    case voxridge::ErrorCode::file:
+      return "file";
     default:
       return "internal";
   }
 }
 
 // Raises voxridge_error_<what> in R.
-[[noreturn]] void raise(const std::string& what, const std::string& text) {
+[[noreturn]] void raise(const std::string& what, const std::string& text, const std::string& where = "",
+                        const std::string& found = "") {
   const Rcpp::Environment package = Rcpp::Environment::namespace_env("voxridge");
   const Rcpp::Function abort_core = package["abort_core"];
-  abort_core(what, text);
+  abort_core(what, text, where, found);
   throw Rcpp::exception(text.c_str(), false);
 }
 
 [[noreturn]] void translate(std::exception_ptr failure) {
-  std::string what = "internal", text;
   try {
     std::rethrow_exception(failure);
   } catch (const voxridge::Error& error) {
     if (error.code() == voxridge::ErrorCode::interrupted) throw Rcpp::internal::InterruptedException();
-    what = condition_of(error.code());
-    text = error.what();
+    raise(condition_of(error.code()), error.what(), error.where(), error.found());
   } catch (const std::bad_alloc&) {
-    what = "memory";
-    text = "There is not enough memory for this call.";
+    raise("memory", "There is not enough memory for this call.");
   } catch (const std::exception& error) {
-    text = error.what();
+    raise("internal", error.what());
   }
-  raise(what, text);
 }
 
 }  // namespace
@@ -138,9 +137,15 @@ void Session::run_here(const std::function<void(const voxridge::Control&)>& job)
     asked = std::chrono::steady_clock::now();
     if (interrupt_pending()) stop = true;
   };
-  try {
+  with_conditions([&] {
     const voxridge::BlasThreads blas(1);
     job(here);
+  });
+}
+
+void with_conditions(const std::function<void()>& job) {
+  try {
+    job();
   } catch (const voxridge::Error&) {
     translate(std::current_exception());
   } catch (const std::bad_alloc&) {

@@ -34,4 +34,7 @@ class Session {
   SEXP report_;  // function(done, total), or NULL; protected by `control`
 };
 
+// Runs a short job on the main thread and turns errors of the core into classed R conditions.
+void with_conditions(const std::function<void()>& job);
+
 }  // namespace voxridge_r

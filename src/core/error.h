@@ -11,17 +11,23 @@ enum class ErrorCode {
   too_large,         // beyond the 32-bit workspaces of LAPACK
   memory,            // an allocation failed, or would pass the budget
   numerical,         // a factorisation did not converge, a quantity is undefined
+  file,              // a file that cannot be read or written as asked
   interrupted,       // the stop flag was set
   internal           // a defect of this library
 };
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  // `where` and `found`, for errors of files: the field of the file and its value.
+  Error(ErrorCode code, const std::string& text, const std::string& where = "", const std::string& found = "")
+      : std::runtime_error(text), code_(code), where_(where), found_(found) {}
   ErrorCode code() const { return code_; }
+  const std::string& where() const { return where_; }
+  const std::string& found() const { return found_; }
 
  private:
   ErrorCode code_;
+  std::string where_, found_;
 };
 
 }  // namespace voxridge

@@ -1,0 +1,168 @@
+#' From images to matrices and back
+#'
+#' `brain_matrix()` reads the voxels of a mask as a matrix, volumes x voxels; `brain_map()` puts values over the voxels of
+#' a mask back into an image.
+#'
+#' `brain_matrix()` reads files as a stream: memory beyond the result is a few MB, whatever the size of the image. Files
+#' and mask must have the same dimensions, and corners less than 0.01 mm apart; nothing is flipped or resampled.
+#'
+#' @param x For `brain_matrix()`: a NIfTI file with 4 dimensions; several files, whose volumes follow each other in the
+#'   order given (3-D files have one each); a 4-D array (a 3-D one is a single volume); or an image of the packages
+#'   RNifti, oro.nifti or neuroim2.
+#'
+#'   For `brain_map()`: a numeric or logical vector with a value per voxel; a matrix of m x voxels; or the result of a
+#'   model or solver, see `what`.
+#' @param mask A [brain_mask()], or what it makes one of. The default of `brain_map()` is the mask that `x` carries:
+#'   results of [brain_matrix()], and models fitted to one as `Y`, do.
+#' @param volumes NULL (the default) for all volumes, or whole numbers from 1 to their number, in any order, repeats
+#'   allowed. For several files NULL only.
+#' @param what The element of a model or solver's result to show, a value or a row of values per target: `"scores"` (the
+#'   default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ...
+#' @param fill A single value for the voxels outside the mask. The default is NA.
+#' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
+#'
+#' @returns `brain_matrix()`: double matrix, volumes x voxels of the mask, with the attribute `mask`. Values are as in
+#'   the image, NaN included.
+#'
+#'   `brain_map()`: an array, x by y by z for a vector, x by y by z by m for m rows, with the attribute `affine`, ready for
+#'   [write_nifti()] and [plot_map()].
+#' @section Errors:
+#' `voxridge_error_shape` (3-D where several volumes are asked for, a number of values that is not that of the mask),
+#' `voxridge_error_grid` (image and mask of other dimensions or place), `voxridge_error_nifti`, `voxridge_error_type`,
+#' `voxridge_error_argument`, `voxridge_error_memory`. See [voxridge-conditions].
+#' @section Invariants:
+#' `brain_map(brain_matrix(x, mask))` is `x` inside the mask. Rows are the volumes in the order asked for. A file and the
+#' array read from it give the same matrix.
+#' @seealso [brain_mask()], [read_nifti()], [write_nifti()].
+#' @examples
+#' path <- tempfile(fileext = ".nii.gz")
+#' x <- array(rnorm(4 * 4 * 3 * 5), c(4, 4, 3, 5))
+#' write_nifti(x, path, affine = diag(c(3, 3, 4, 1)))
+#' mask <- brain_mask(array(rep(0:1, 24), c(4, 4, 3)))
+#' Y <- brain_matrix(path, mask)
+#' dim(Y)
+#' dim(brain_map(colMeans(Y), mask))
+#' @export
+brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
+  call <- rlang::current_env()
+  mask <- make_mask(mask)
+  if (!is.character(x)) return(array_matrix(as_image(x, "x", call = call), mask, volumes, call))
+  if (!length(x) || anyNA(x)) abort("{.arg x} must name at least one file, without NA, not {describe(x)}.", "argument")
+  if (length(x) > 1L && !is.null(volumes)) {
+    abort(
+      c("{.arg volumes} must be NULL where {.arg x} names several files, not {describe(volumes)}.",
+        i = "Their volumes follow each other; choose rows of the result."),
+      "conflict"
+    )
+  }
+  headers <- lapply(x, read_header, arg = "x", call = call)
+  warn_affine(headers[[1L]])
+  for (header in headers) check_same_grid(header, mask, header_label(header, length(x)), "mask", call)
+  wanted <- if (length(x) > 1L) {
+    lapply(headers, function(header) seq_len(header$n_volumes))
+  } else {
+    list(as_volumes(volumes, headers[[1L]]$n_volumes))
+  }
+  check_matrix_memory(sum(lengths(wanted)), mask, call)
+  bar <- start_progress(progress, "Reading volumes")
+  on.exit(bar$close())
+  control <- core_control(NULL, bar$report, call)
+  rows <- core_nifti_rows(path.expand(x), lapply(wanted, as.double), as.double(mask$index), control)
+  rows <- run_nifti(rows, x, "x", call)
+  attr(rows, "mask") <- mask
+  rows
+}
+
+# x, or the file of several that is meant.
+header_label <- function(header, n) if (n == 1L) "x" else basename(header$path)
+
+array_matrix <- function(image, mask, volumes, call) {
+  check_same_grid(image, mask, "x", "mask", call)
+  n <- if (length(image$dim) == 4L) image$dim[4L] else 1L
+  wanted <- as_volumes(volumes, n, call = call)
+  check_matrix_memory(length(wanted), mask, call)
+  voxels <- prod(mask$dim)
+  out <- matrix(NA_real_, length(wanted), mask$n)
+  for (row in seq_along(wanted)) out[row, ] <- image$data[(wanted[row] - 1) * voxels + mask$index]
+  attr(out, "mask") <- mask
+  out
+}
+
+check_matrix_memory <- function(n, mask, call) {
+  bytes <- stats::setNames(8 * as.double(n) * mask$n, paste0("matrix (", n, " x ", format_count(mask$n), ")"))
+  check_result_memory(bytes, "Read fewer {.arg volumes}, or the voxels of a smaller mask.", call)
+}
+
+#' @rdname brain_matrix
+#' @export
+brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
+  call <- rlang::current_env()
+  if (length(fill) != 1L || !(is.numeric(fill) || is.logical(fill))) {
+    abort("{.arg fill} must be a single number or NA, not {describe(fill)}.", "argument", found = fill)
+  }
+  if (is.list(x) && !is.data.frame(x)) {
+    mask <- mask %||% x$mask
+    x <- result_element(x, what, call)
+  } else if (!is.null(what)) {
+    abort("{.arg what} must be NULL where {.arg x} is {describe(x)}.", "conflict", found = what)
+  }
+  if (is.null(mask)) {
+    abort(
+      c("{.arg mask} must be given: {.arg x} does not carry one.",
+        i = "Models carry the mask of a {.arg Y} made by {.fn brain_matrix}."),
+      "argument"
+    )
+  }
+  mask <- make_mask(mask)
+  values <- map_values(x, mask, call)
+  m <- if (is.matrix(values)) nrow(values) else 1L
+  out <- array(fill, c(mask$dim, if (is.matrix(values)) m))
+  voxels <- prod(mask$dim)
+  if (is.matrix(values)) {
+    for (row in seq_len(m)) out[(row - 1) * voxels + mask$index] <- values[row, ]
+  } else {
+    out[mask$index] <- values
+  }
+  attr(out, "affine") <- mask$affine
+  out
+}
+
+result_element <- function(x, what, call) {
+  what <- what %||% if (inherits(x, "voxridge_fit")) "scores"
+  if (rlang::is_string(what) && !is.null(x[[what]])) return(x[[what]])
+  numeric <- names(x)[vapply(x, is.numeric, NA)]
+  found <- if (is.null(what)) "NULL" else describe(what)
+  abort(
+    "{.arg what} must name an element of {.arg x} with a value per target ({.val {numeric}}), not {found}.",
+    "argument",
+    expected = numeric, found = what, call = call
+  )
+}
+
+# A vector, or a matrix with a column per voxel.
+map_values <- function(x, mask, call) {
+  numeric <- (is.numeric(x) || is.logical(x)) && !inherits(x, "integer64") && !is.factor(x)
+  if (!numeric || length(dim(x)) > 2L) {
+    found <- describe(x)
+    abort(
+      c("{.arg x} must be a numeric vector with a value per voxel, or a matrix with a column per voxel, not {found}.",
+        i = "An array is an image already."),
+      "type",
+      found = found, call = call
+    )
+  }
+  found <- if (is.matrix(x)) ncol(x) else length(x)
+  if (found == mask$n) return(if (is.matrix(x)) x else as.vector(x))
+  advice <- if (is.matrix(x) && nrow(x) == mask$n) {
+    "Columns are voxels: transpose {.arg x}."
+  } else {
+    "The values are those of the voxels of one mask, in its order."
+  }
+  wording <- if (is.matrix(x)) "a column" else "a value"
+  abort(
+    c(paste0("{.arg x} must have ", wording, " for each of the {mask$n} voxel{?s} of {.arg mask}, not {found}."),
+      i = advice),
+    "shape",
+    expected = mask$n, found = found, call = call
+  )
+}

@@ -1,0 +1,146 @@
+#' Write a NIfTI image
+#'
+#' Writes an array as a NIfTI file, so that a reader sees the old file or the new one, never half of it.
+#'
+#' The file is written under another name in the same folder and put in the place of `path` when it is complete; after
+#' an error or an interrupt nothing is left behind. Equal data give equal bytes. The format is NIfTI-1, or NIfTI-2 where a
+#' dimension exceeds 32,767 or `like` is NIfTI-2. The sform is always set, the qform too where the affine is a rotation
+#' times voxel sizes. Values are stored as they are, without scaling.
+#'
+#' @param x Numeric or logical array, 3-D or 4-D; a [brain_mask()]; or an image of the packages RNifti, oro.nifti or
+#'   neuroim2. To write a vector over the voxels of a mask, make it an array with [brain_map()].
+#' @param path The file to write: a string that ends in `.nii` or `.nii.gz`.
+#' @param affine 4 x 4 matrix that takes voxels (counted from 0) to mm. The default is that of `x`; needed where neither
+#'   `x` nor `like` has one.
+#' @param datatype `"auto"` (the default): `float32` for doubles, `int16` for integers in its range, else `int32`,
+#'   `uint8` for logical values and masks; integers with NA are stored as doubles are. Or one of `uint8`, `int8`,
+#'   `int16`, `uint16`, `int32`, `uint32`, `int64`, `uint64`, `float32`, `float64`. A value that the type cannot hold
+#'   (NA, a fraction or a number out of range for integers, a number too large for `float32`) is an error; doubles are
+#'   rounded to `float32`.
+#' @param like NULL, or an image that supplies what `x` lacks: affine and its code, units, repetition time, description.
+#'   A path, a [nifti_header()] or a mask, with the same first three dimensions.
+#' @param tr NULL (that of `x` or `like`, else 1), or the time between volumes in seconds.
+#' @param compress Level of compression for `.nii.gz`, from 1 (fast) to 9 (small).
+#' @param overwrite FALSE (the default) refuses to replace an existing file.
+#' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
+#'
+#' @returns `path`, invisibly.
+#' @section Errors:
+#' `voxridge_error_argument`, `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_grid` (other dimensions than
+#' `like`), `voxridge_error_nifti` (a value that does not fit, a folder that cannot be written, a full disk). See
+#' [voxridge-conditions].
+#' @section Invariants:
+#' [read_nifti()] gives `x` back, bit for bit for doubles that are float32 numbers and for integers; its affine to the
+#' precision of float32. The same `x` gives the same bytes.
+#' @source The file formats: nifti1.h and nifti2.h of the NIfTI data format working group.
+#' @seealso [read_nifti()], [brain_map()].
+#' @examples
+#' path <- tempfile(fileext = ".nii")
+#' write_nifti(array(1:24, c(2, 3, 4)), path, affine = diag(c(3, 3, 3, 1)))
+#' range(read_nifti(path))
+#' @export
+write_nifti <- function(x, path, affine = attr(x, "affine"), datatype = "auto", like = NULL, tr = NULL, compress = 6,
+                        overwrite = FALSE, progress = interactive()) {
+  call <- rlang::current_env()
+  path <- as_target(path, overwrite, call)
+  compress <- as_count(compress, min = 1, max = 9)
+  datatype <- as_choice(datatype, c("auto", NIFTI_TYPES))
+  tr <- as_positive(tr, null_ok = TRUE)
+  affine <- as_affine(if (!missing(affine)) affine, call = call)
+  image <- as_image(x, "x", affine = affine, call = call)
+  data <- image_data(image, call)
+  if (!is.null(like)) like <- as_image(like, "like", call = call)
+  header <- output_header(data, image, like, tr, datatype, call)
+  bar <- start_progress(progress, "Writing")
+  on.exit(bar$close())
+  control <- core_control(NULL, bar$report, call)
+  level <- if (endsWith(path, ".gz")) compress else 0L
+  run_nifti_write(core_nifti_write(data, path, header, level, control), path, call)
+  invisible(path)
+}
+
+NIFTI_TYPES <- c("uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+LARGEST_NIFTI1_DIM <- 32767
+SECONDS_UNIT <- 8L
+
+# The path to write to; that of the file itself where `path` is a link.
+as_target <- function(path, overwrite, call) {
+  overwrite <- as_flag(overwrite, arg = "overwrite", call = call)
+  path <- as_path(path, "path", call)
+  if (!grepl("[^/\\\\]\\.nii(\\.gz)?$", path)) {
+    found <- describe(basename(path))
+    abort("{.arg path} must end in {.file .nii} or {.file .nii.gz}, not be {found}.", "argument",
+          found = path, call = call)
+  }
+  if (!file.exists(path)) return(path)
+  if (dir.exists(path)) {
+    abort("{.arg path} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path, call = call)
+  }
+  if (overwrite) return(normalizePath(path))
+  abort(
+    c("{.arg path} must be a new file, not one that exists ({.file {basename(path)}}).",
+      i = "{.code overwrite = TRUE} replaces it."),
+    "argument",
+    found = path, call = call
+  )
+}
+
+output_header <- function(data, image, like, tr, datatype, call) {
+  if (!is.null(like)) check_like(image, like, call)
+  affine <- image$affine %||% like$affine
+  if (is.null(affine)) {
+    abort(
+      c("{.arg affine} must be given: neither {.arg x} nor {.arg like} says where voxels lie.",
+        i = "Take that of another image: {.code like = \"that.nii.gz\"}; or {.code affine = diag(c(2, 2, 2, 1))} for
+             voxels of 2 mm."),
+      "argument",
+      call = call
+    )
+  }
+  dim <- dim(data)
+  from <- like$header
+  large <- any(dim > LARGEST_NIFTI1_DIM) || identical(from$version, 2L)
+  list(
+    version = if (large) 2L else 1L,
+    dim = as.double(dim),
+    datatype = if (datatype == "auto") smallest_type(data) else datatype,
+    affine = affine,
+    code = if (is.null(image$affine) && !is.null(from) && from$sform_code > 0) from$sform_code else 2L,
+    tr = tr %||% image$tr %||% like$tr %||% 1,
+    units = as.integer(names(SPACE_UNITS)[SPACE_UNITS == image$space]) + SECONDS_UNIT,
+    intent_code = 0L,
+    description = from$descrip %||% "voxridge"
+  )
+}
+
+check_like <- function(image, like, call) {
+  if (all(image$dim[1:3] == like$dim[1:3])) return(invisible())
+  found <- paste(image$dim[1:3], collapse = " x ")
+  expected <- paste(like$dim[1:3], collapse = " x ")
+  abort("{.arg x} must have the dimensions of {.arg like} ({expected}), not {found}.", "grid",
+        expected = like$dim, found = image$dim, call = call)
+}
+
+smallest_type <- function(x) {
+  if (is.double(x)) return("float32")
+  if (anyNA(x)) return(if (is.logical(x) || max(abs(x), 0, na.rm = TRUE) <= 2^24) "float32" else "float64")
+  if (is.logical(x)) return("uint8")
+  limits <- range(x)
+  if (limits[1L] >= -32768 && limits[2L] <= 32767) "int16" else "int32"
+}
+
+run_nifti_write <- function(expr, path, call) {
+  tryCatch(expr, voxridge_error_file = function(cnd) {
+    text <- cli::ansi_strip(conditionMessage(cnd))
+    first <- if (cnd$where == "datatype") {
+      c("{.arg datatype} must hold every value of {.arg x}, but {text}.",
+        i = "Use {.code datatype = \"float64\"} or another wider type; {.fn round} makes whole numbers.")
+    } else {
+      c("{.arg path} must be a file that can be written: {text}.", i = "Check the folder, its permissions and its space.")
+    }
+    abort(first, "nifti", path = path, where = cnd$where, found = cnd$found, call = call)
+  }, voxridge_error = function(cnd) {
+    cnd["call"] <- list(rlang::frame_call(call))
+    rlang::cnd_signal(cnd)
+  })
+}

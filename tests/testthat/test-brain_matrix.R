@@ -1,0 +1,1 @@
+# Tests of R/brain_matrix.R.

@@ -1,0 +1,1 @@
+# Tests of R/write_nifti.R.
