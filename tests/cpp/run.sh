@@ -32,6 +32,7 @@ done
 [ -n "$includes" ] || broken "no armadillo header in the R package RcppArmadillo"
 
 if links -lopenblas; then libs=-lopenblas; else libs="-llapack -lblas"; fi
+libs="$libs -lz"
 
 if links -lgtest_main -lgtest -lpthread; then
   libs="-lgtest_main -lgtest $libs"
