@@ -132,8 +132,9 @@ bands_from_matrix <- function(X, bands, call) {
   X <- as_features(X, "Xs", call)
   columns <- split(seq_len(ncol(X)), factor(labels$id, seq_along(labels$names)))
   order <- unlist(columns, use.names = FALSE)
+  take <- function(j) keep_runs(X[, j, drop = FALSE], X)
   list(
-    Xs = if (length(columns) == 1L) list(X) else unname(lapply(columns, function(j) keep_runs(X[, j, drop = FALSE], X))),
+    Xs = if (length(columns) == 1L) list(X) else unname(lapply(columns, take)),
     names = labels$names,
     sizes = unname(lengths(columns)),
     order = if (is.unsorted(order)) order,

@@ -126,8 +126,8 @@ check_alpha_number <- function(x, sizes, arg, call) {
   )
 }
 
-# Rows as whole numbers from 1 to n, in the order asked for: from numbers (negative ones leave rows out), a logical value
-# per row, or row names.
+# Rows as whole numbers from 1 to n, in the order asked for: from numbers (negative ones leave rows out), a logical
+# value per row, or row names.
 as_row_index <- function(x, n, names = NULL, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   force(arg)
   rows <- if (is.object(x)) {

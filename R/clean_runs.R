@@ -73,25 +73,21 @@ clean_runs <- function(x, runs, detrend = 1, scale = c("none", "sd", "z"), refer
       x[rows, columns] <- clean_block(x[rows, columns, drop = FALSE], trend, scale, reference[rows])
     }
   }
-  restore_form(x, given, runs)
+  # not in a function of its own, which would copy the result
+  if (is.null(dim(given))) {
+    x <- as.vector(x)
+    attributes(x) <- attributes(given)
+  } else if (is.object(given) && !is.data.frame(given)) {
+    oldClass(x) <- oldClass(given)
+  }
+  attr(x, "runs") <- runs
+  x
 }
 
 as_cleanable <- function(x, call) {
   plain <- is.atomic(x) && is.null(dim(x)) && (is.numeric(x) || is.logical(x)) && !is.object(x) && length(x)
   x <- as_double_matrix(if (plain) one_column(x) else x, "x", call)
   check_finite_columns(x, "x", "column", call = call)
-}
-
-# The cleaned matrix `x` in the form of what was given: a vector, or a matrix of a class of its own.
-restore_form <- function(x, given, runs) {
-  if (is.null(dim(given))) {
-    x <- as.vector(x)
-    attributes(x) <- attributes(given)
-  } else if (!is.data.frame(given)) {
-    oldClass(x) <- oldClass(given)
-  }
-  attr(x, "runs") <- runs
-  x
 }
 
 # Degrees of freedom are left in every run.
@@ -139,8 +135,8 @@ as_reference <- function(reference, scale, blocks, runs, call) {
 
 # ---- one run ---------------------------------------------------------------------------------
 
-# Orthonormal polynomials of degree 1 to `degree`, samples x degree, each orthogonal to a constant. Chebyshev polynomials
-# are far from parallel to begin with, so the QR factorisation is accurate for every degree one may want.
+# Orthonormal polynomials of degree 1 to `degree`, samples x degree, each orthogonal to a constant. Chebyshev
+# polynomials are far from parallel to begin with, so the QR factorisation is accurate for every degree one may want.
 trend_basis <- function(n, degree) {
   chebyshev <- cos(outer(acos(seq(-1, 1, length.out = n)), 0:degree))
   qr.Q(qr(chebyshev))[, -1L, drop = FALSE]

@@ -13,10 +13,11 @@
 #' Columns are not made orthogonal to each other, as some programs do with derivatives: ridge regression has no need of
 #' it.
 #'
-#' @param events Data frame with a row per event and the columns `onset` and `duration` (seconds from the first volume of
-#'   the run), and where there are some `trial_type` (the kind of event: text, factor or numbers), `modulation` (the
-#'   amplitude, 1 if there is no such column) and `run`; no NA in these; other columns are ignored. Or the paths of
-#'   `events.tsv` files in the format of BIDS, one per run, in their order; a column `run` in them is ignored.
+#' @param events Data frame with a row per event and the columns `onset` (seconds from the first volume of the run) and
+#'   `duration` (seconds), and where there are some `trial_type` (the kind of event: text, factor or numbers),
+#'   `modulation` (the amplitude, 1 if there is no such column) and `run`; no NA in these; other columns are ignored. Or
+#'   the paths of `events.tsv` files in the format of BIDS (NA is `n/a`), one per run, in their order; a column `run` in
+#'   them is ignored.
 #' @param n_scans Number of volumes: one number for a single run, or one per run. Then `events` needs a column `run`,
 #'   with the names of `n_scans`, or the numbers 1, 2, ... where it has none. For several files, one number holds for
 #'   all.
@@ -100,8 +101,8 @@ as_scans <- function(n_scans, call) {
 
 # ---- responses -------------------------------------------------------------------------------
 
-# `events` as of as_events(). Volumes x (bases within kinds). Each pair of an event and a volume at which its response is
-# not 0 is one term; terms of the same volume, kind and basis add up.
+# Volumes x (bases within kinds), from `events` as of as_events(). Each pair of an event and a volume at which its
+# response is not 0 is one term; terms of the same volume, kind and basis add up.
 sum_responses <- function(events, bases, tr, slice_time_ref) {
   n <- sum(events$n_scans)
   pairs <- event_volumes(events, tr, slice_time_ref)

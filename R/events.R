@@ -94,7 +94,7 @@ check_event_times <- function(events, tr, where, call) {
              "A run lasts {.code n_scans * tr}. Onsets are seconds from the first volume of their own run.")
 }
 
-# list(index, names)
+# The kind of each event by number (`index`), and the names of the kinds.
 event_kinds <- function(types, where, call) {
   if (is.null(types)) return(list(index = rep(1L, length(where)), names = "event"))
   if (!is.atomic(types) || length(dim(types)) > 1L) {
@@ -125,7 +125,7 @@ event_runs <- function(runs, n_scans, where, call) {
   if (single && is.null(names(n_scans)) && length(unique(runs)) == 1L) return(rep(1L, length(where)))
   labels <- names(n_scans) %||% as.character(seq_along(n_scans))
   index <- match(as.character(runs), labels)
-  check_rows(is.na(index), where, sprintf("runs that {.arg n_scans} has (%s)", first_few(labels)), as.character(runs),
+  check_rows(is.na(index), where, sprintf("runs of `n_scans` (%s)", first_few(labels)), as.character(runs),
              call, "Give {.arg n_scans} one number per run, named as the runs are, or unnamed for runs 1, 2, ...")
   index
 }

@@ -88,5 +88,6 @@ delay_columns <- function(X, delays, runs) {
   features <- colnames(X)
   if (!is.null(features)) features <- paste0(features, "_d", rep(delays, each = p))
   if (!is.null(dimnames(X))) dimnames(out) <- list(rownames(X), features)
-  keep_runs(out, X)
+  attr(out, "runs") <- attr(X, "runs", exact = TRUE)
+  out
 }

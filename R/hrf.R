@@ -30,8 +30,8 @@
 #'
 #' Glover, G. H. (1999). Deconvolution of impulse response in event-related BOLD fMRI. NeuroImage 9(4), 416-429.
 #' \doi{10.1006/nimg.1998.0419}
-#' @source `"spm"` has the default parameters of the canonical response of SPM, `"glover"` those of the auditory response
-#'   of Glover (1999), rounded as is common.
+#' @source `"spm"` has the default parameters of the canonical response of SPM. `"glover"` is the form that nilearn
+#'   gives the response of Glover (1999).
 #' @seealso [convolve_hrf()]
 #' @examples
 #' round(hrf(seq(0, 30, by = 5)), 3)
