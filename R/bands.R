@@ -64,16 +64,16 @@ bands_from_list <- function(Xs, bands, call) {
   )
 }
 
-check_band_names <- function(names, n_bands, call) {
+check_band_names <- function(names, n_bands, call, arg = "Xs") {
   if (n_bands == 0L) {
-    abort("{.arg Xs} must have at least one band, not be an empty list.", "bands", found = 0L, call = call)
+    abort("{.arg {arg}} must have at least one band, not be an empty list.", "bands", found = 0L, call = call)
   }
   example <- c(i = "For example {.code list(motion = X1, semantic = X2)}: results are named after the bands.")
   unnamed <- if (is.null(names)) seq_len(n_bands) else which(is.na(names) | !nzchar(names))
   if (length(unnamed)) {
     shown <- first_few(unnamed)
     abort(
-      c("{.arg Xs} must have a name for every band, not none for {length(unnamed)} of {n_bands}
+      c("{.arg {arg}} must have a name for every band, not none for {length(unnamed)} of {n_bands}
          ({cli::qty(length(unnamed))}element{?s} {shown}).",
         example),
       "bands",
@@ -83,7 +83,7 @@ check_band_names <- function(names, n_bands, call) {
   again <- unique(names[duplicated(names)])
   if (length(again)) {
     abort(
-      c("{.arg Xs} must have a name of its own for every band, not {.val {again}} more than once.", example),
+      c("{.arg {arg}} must have a name of its own for every band, not {.val {again}} more than once.", example),
       "bands",
       found = again, where = which(names %in% again), call = call
     )
@@ -96,13 +96,16 @@ band_args <- function(names) {
   ifelse(names == make.names(names), paste0("Xs$", names), sprintf("Xs[[\"%s\"]]", names))
 }
 
-# One band as a checked double matrix; a plain vector is a single column.
+# One band as a checked double matrix.
 band_matrix <- function(X, band, arg, call) {
-  if (is.atomic(X) && is.null(dim(X)) && (is.numeric(X) || is.logical(X)) && !is.object(X) && length(X)) {
-    X <- matrix(as.double(X), ncol = 1L, dimnames = if (!is.null(names(X))) list(names(X), NULL))
-  }
   if (length(dim(X)) == 2L && ncol(X) == 0L) abort_empty_band(band, "Leave it out of the list.", call)
-  as_features(X, arg, call)
+  as_feature_space(X, arg, call)
+}
+
+# Features as a checked double matrix; a plain vector is a single column.
+as_feature_space <- function(X, arg, call) {
+  plain <- is.atomic(X) && is.null(dim(X)) && (is.numeric(X) || is.logical(X)) && !is.object(X) && length(X)
+  as_features(if (plain) one_column(X) else X, arg, call)
 }
 
 abort_empty_band <- function(band, advice, call) {
@@ -114,10 +117,10 @@ abort_empty_band <- function(band, advice, call) {
 }
 
 # Column names one band after the other; where only some of the bands have names, the columns of the others are called
-# after their band: motion[1], motion[2].
-list_features <- function(Xs, names) {
+# after their band: motion[1], motion[2]. Where none has, there are no names, unless `always`.
+list_features <- function(Xs, names, always = FALSE) {
   features <- lapply(Xs, colnames)
-  if (all(vapply(features, is.null, NA))) return(NULL)
+  if (!always && all(vapply(features, is.null, NA))) return(NULL)
   unlist(Map(function(X, band) colnames(X) %||% sprintf("%s[%d]", band, seq_len(ncol(X))), Xs, names),
          use.names = FALSE)
 }
@@ -129,8 +132,9 @@ bands_from_matrix <- function(X, bands, call) {
   X <- as_features(X, "Xs", call)
   columns <- split(seq_len(ncol(X)), factor(labels$id, seq_along(labels$names)))
   order <- unlist(columns, use.names = FALSE)
+  take <- function(j) keep_runs(X[, j, drop = FALSE], X)
   list(
-    Xs = if (length(columns) == 1L) list(X) else unname(lapply(columns, function(j) X[, j, drop = FALSE])),
+    Xs = if (length(columns) == 1L) list(X) else unname(lapply(columns, take)),
     names = labels$names,
     sizes = unname(lengths(columns)),
     order = if (is.unsorted(order)) order,

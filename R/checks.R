@@ -126,6 +126,38 @@ check_alpha_number <- function(x, sizes, arg, call) {
   )
 }
 
+# Rows as whole numbers from 1 to n, in the order asked for: from numbers (negative ones leave rows out), a logical
+# value per row, or row names.
+as_row_index <- function(x, n, names = NULL, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  force(arg)
+  rows <- if (is.object(x)) {
+    NA
+  } else if (is.logical(x)) {
+    if (length(x) == n && !anyNA(x)) which(x) else NA
+  } else if (is.character(x)) {
+    match(x, names)
+  } else if (is.numeric(x) && (all(x %in% seq_len(n)) || all(-x %in% seq_len(n)))) {
+    seq_len(n)[x]
+  } else {
+    NA
+  }
+  if (length(rows) && !anyNA(rows)) return(rows)
+  found <- if (!length(rows)) "none" else describe_rows(x, n)
+  abort(
+    c("{.arg {arg}} must be rows: numbers from 1 to {n}, or a logical value for each, not {found}.",
+      i = "Numbers may all be negative, to leave rows out."),
+    "argument",
+    expected = n, found = x, call = call
+  )
+}
+
+describe_rows <- function(x, n) {
+  bad <- if (is.numeric(x) && !is.object(x)) x[!abs(x) %in% seq_len(n)]
+  if (is.logical(x) && length(x) == n) "NA for some"
+  else if (length(bad)) format(bad[1L])
+  else describe(x)
+}
+
 # ---- data ------------------------------------------------------------------------------------
 
 # A double matrix without NA checks. Double matrices are returned as they are; integer and logical ones are copied.

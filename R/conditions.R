@@ -18,6 +18,9 @@
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
 #' | `voxridge_error_grid` | images or masks that do not have the same voxels in the same places |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
+#' | `voxridge_error_runs` | runs that are not in one block each, or too short for what is asked of them |
+#' | `voxridge_error_leakage` | folds that would let a held-out sample influence its own prediction |
+#' | `voxridge_error_events` | events of an experiment that are incomplete, or do not fit the runs |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
 #' | `voxridge_error_conflict` | two arguments that contradict each other |
 #' | `voxridge_error_memory` | a result too large for this machine |

@@ -73,7 +73,7 @@ folds_from_labels <- function(cv, n, arg, call) {
   folds_from_id(match(as.vector(cv), levels), labels = as.character(levels))
 }
 
-check_labels <- function(x, arg, call) {
+check_labels <- function(x, arg, call, what = "folds") {
   where <- which(is.na(x))
   if (!length(where)) return(invisible(x))
   shown <- first_few(where)
@@ -81,7 +81,7 @@ check_labels <- function(x, arg, call) {
     c("{.arg {arg}} must have a label for every sample, not NA for {length(where)} of {length(x)}
        ({cli::qty(length(where))}row{?s} {shown}).",
       i = "Drop these samples from {.arg X} and {.arg Y}, or give them a label."),
-    "folds",
+    what,
     found = length(where), where = where, call = call
   )
 }

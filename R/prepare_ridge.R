@@ -31,6 +31,7 @@ prepare_ridge <- function(X, cv = 5, fit_intercept = FALSE, device = "cpu", max_
     abort("{.arg X} must be a numeric matrix, not one that is prepared already.", "type")
   }
   design <- as_design(X, setting(cv, TRUE), setting(fit_intercept, TRUE), call)
+  check_whole_runs(design$folds, list(X = design$X), call)
   backend <- solver_backend(device, max_gpu_memory_gb = max_gpu_memory_gb, call = call)
   bar <- start_progress(progress, "Preparing X", call)
   on.exit(bar$close())

@@ -52,6 +52,7 @@ r2_unique <- function(fit, Xs, Y, bands = NULL, cv = 5, fit_intercept = NULL, n_
   check_score_folds(score, folds)
   skip <- which(is.na(weights$alphas))
   targets <- fit_targets(Y, n, length(weights$alphas), skip, call)
+  check_whole_runs(folds, c(cleaned_bands(given), list(Y = targets$Y)), call)
   backend <- backend_for("cpu")
 
   groups <- same_columns(weights$gammas, setdiff(seq_along(weights$alphas), skip))

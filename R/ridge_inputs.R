@@ -27,13 +27,18 @@ as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_
   if (is_vector) {
     check_target_vector(Y, arg, call)
     check_same_rows(Y, n, arg, arg_x, call)
-    Y <- matrix(as.double(Y), ncol = 1L, dimnames = if (!is.null(names(Y))) list(names(Y), NULL))
+    Y <- one_column(Y)
   } else {
     Y <- as_double_matrix(Y, arg = arg, call = call)
     check_same_rows(Y, n, arg, arg_x, call)
   }
   list(Y = Y, is_vector = is_vector, names = colnames(Y),
        skip = skipped_targets(Y, is_vector, na_targets, arg, call))
+}
+
+# A vector as a matrix of one column; its names are those of the rows.
+one_column <- function(x) {
+  keep_runs(matrix(as.double(x), ncol = 1L, dimnames = if (!is.null(names(x))) list(names(x), NULL)), x)
 }
 
 check_target_vector <- function(y, arg, call) {
@@ -62,13 +67,13 @@ skipped_targets <- function(Y, is_vector, na_targets, arg, call) {
   core_nonfinite_columns(Y)
 }
 
-check_finite_vector <- function(y, arg, call) {
+check_finite_vector <- function(y, arg, call, advice = NULL) {
   where <- which(!is.finite(y))
   if (!length(where)) return(invisible(y))
   shown <- first_few(where)
   abort(
     c("{.arg {arg}} must be finite, not NA, NaN or Inf in {length(where)} of {length(y)} values ({shown}).",
-      i = "Drop these samples from {.arg X} and {.arg {arg}} first."),
+      advice %||% c(i = "Drop these samples from {.arg X} and {.arg {arg}} first.")),
     "nonfinite",
     found = length(where), where = where, call = call
   )

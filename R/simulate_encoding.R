@@ -60,7 +60,7 @@ simulate_encoding <- function(n, p, t, n_runs = 4, n_bands = 1, spectrum = c("po
 
   runs <- contiguous_id(n, n_runs)
   Xs <- simulate_features(n, p %/% n_delays, contiguous_id(p %/% n_delays, n_bands), runs, spectrum, key)
-  Xs <- lapply(Xs, delay_features, runs = runs, n_delays = n_delays)
+  if (n_delays > 1L) Xs <- lapply(Xs, delay_columns, delays = seq_len(n_delays) - 1L, runs = as_runs(runs, n))
   names(Xs) <- paste0("band", seq_along(Xs))
   truth <- simulate_weights(Xs, t, key)
   Y <- simulate_noise(n, t, runs, key) * rep(sqrt(1 - truth$noise_ceiling), each = n)
@@ -102,16 +102,6 @@ autocorrelate <- function(Z, rho, runs) {
     Z[i, ] <- rho * Z[i - 1L, ] + sqrt(1 - rho^2) * Z[i, ]
   }
   Z
-}
-
-delay_features <- function(X, runs, n_delays) {
-  if (n_delays == 1L) return(X)
-  n <- nrow(X)
-  since_start <- sequence(rle(runs)$lengths) - 1L
-  delayed <- lapply(seq_len(n_delays) - 1L, function(delay) {
-    X[pmax(seq_len(n) - delay, 1L), , drop = FALSE] * (since_start >= delay)
-  })
-  do.call(cbind, delayed)
 }
 
 # Weights, scaled so that the signal of a target has the variance of its ceiling and bands have their shares of it.

@@ -177,6 +177,7 @@ check_band_memory <- function(design, targets, n_candidates, options, call) {
 # The search itself, on checked inputs.
 search_bands <- function(design, targets, alphas, candidates, score, options, backend, n_threads, progress, call) {
   bands <- design$bands
+  check_whole_runs(design$folds, c(cleaned_bands(bands), list(Y = targets$Y)), call)
   options$cv_scores <- if (options$cv_scores == "none") "none" else "mean"
   options <- c(options, list(
     fit_intercept = design$fit_intercept,

@@ -119,6 +119,7 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
 
 # The search itself, on checked inputs; solve_ridge_cv() documents the result.
 search_ridge <- function(design, targets, alphas, score, options, backend, n_threads, progress, call) {
+  check_whole_runs(design$folds, list(X = design$X, Y = targets$Y), call)
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
   check_search_memory(design, targets, length(alphas), options, call)

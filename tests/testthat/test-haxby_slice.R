@@ -1,29 +1,7 @@
 # Real measurements: one slice of Haxby et al. 2001, subject 1. The figures are those of an independent computation
 # (nibabel, numpy, scikit-learn), so they are compared at the digits that are printed there.
 
-# Category of every volume -> an indicator per category, delayed by 1 to 4 volumes, zero before a run begins.
-design_matrix <- function(labels, runs, delays = 1:4) {
-  categories <- setdiff(sort(unique(labels)), "rest")
-  indicators <- outer(labels, categories, "==") + 0
-  since_start <- ave(seq_along(runs), runs, FUN = seq_along)
-  do.call(cbind, lapply(delays, function(delay) {
-    rows <- which(since_start > delay)
-    late <- 0 * indicators
-    late[rows, ] <- indicators[rows - delay, ]
-    late
-  }))
-}
-
-# Quadratic trend out, unit standard deviation, in each run.
-detrend_runs <- function(Y, runs) {
-  for (run in unique(runs)) {
-    rows <- runs == run
-    residuals <- qr.resid(qr(cbind(1, poly(seq_len(sum(rows)), 2L))), Y[rows, ])
-    Y[rows, ] <- sweep(residuals, 2L, sqrt(colMeans(residuals^2)), "/")
-  }
-  Y
-}
-
+# An indicator per category, delayed by 1 to 4 volumes; quadratic trend out and unit standard deviation in each run.
 load_slice <- function() {
   bold <- read_nifti_array(test_data("data", "haxby_slice", "bold.nii.gz"))
   mask <- read_nifti_array(test_data("data", "haxby_slice", "mask.nii.gz"))
@@ -31,7 +9,10 @@ load_slice <- function() {
                                   col.names = c("label", "run"))
   volumes <- dim(bold)[4L]
   Y <- t(matrix(bold, ncol = volumes)[as.vector(mask) != 0, ])
-  list(X = design_matrix(attributes$label, attributes$run), Y = detrend_runs(Y, attributes$run), runs = attributes$run)
+  categories <- setdiff(sort(unique(attributes$label)), "rest")
+  indicators <- outer(attributes$label, categories, "==")
+  list(X = delay_features(indicators, delays = 1:4, runs = attributes$run),
+       Y = clean_runs(Y, attributes$run, detrend = 2, scale = "sd"), runs = attributes$run)
 }
 
 pooled_scores <- function(Y, predictions) {
@@ -71,4 +52,11 @@ test_that("an alpha per voxel, chosen by run, agrees with explicit folds on real
   expect_identical(unname(got$best_alphas[voxels]), want$best_alphas)
   expect_close(got$cv_scores[, , voxels], want$cv_scores)
   expect_close(got$coefs[, voxels], want$coefs)
+})
+
+test_that("folds that split the runs of the slice are refused", {
+  skip_on_cran()
+  slice <- load_slice()
+  expect_error(cross_val_predict_ridge(slice$X, slice$Y, alphas = 10, cv = 5, progress = FALSE),
+               class = "voxridge_error_leakage")
 })
