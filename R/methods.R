@@ -4,15 +4,16 @@
 #'
 #' `predict()` matches the columns of new data by name where the fit and the new data both have names: they may come in
 #' another order, but none may be missing and none unknown. Without names there must be as many columns as in the fit.
-#' With dual coefficients it never forms the p x t primal ones. Targets are processed in blocks within the memory budget.
+#' With dual coefficients it never forms the p x t primal ones. Targets are processed in blocks within the memory
+#' budget.
 #'
 #' `print()` shows at most `getOption("voxridge.print_max", 5)` bands.
 #'
 #' @param x,object A fit of [fit_ridge()] or [fit_banded_ridge()].
 #' @param newdata m x p numeric matrix (or data frame of numeric columns), rows are samples, no NA; for a banded fit
 #'   also a named list of matrices, in any order. Without it, `predict()` gives the fitted values.
-#' @param bands NULL (the default): a matrix as `newdata` has the columns in the order of the fit; or the band of each of
-#'   its columns, as in [fit_banded_ridge()]. Only for a banded fit and a matrix.
+#' @param bands NULL (the default): a matrix as `newdata` has the columns in the order of the fit; or the band of each
+#'   of its columns, as in [fit_banded_ridge()]. Only for a banded fit and a matrix.
 #' @param ... No further arguments.
 #'
 #' @returns
