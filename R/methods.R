@@ -137,9 +137,12 @@ print_machine <- function(fit) {
 
 backend_device <- function(backend) if (backend == "cuda") "gpu" else "cpu"
 
-# Three digits, each number by itself.
+# Three digits, each number by itself; powers of ten for the very large and very small.
 format_numbers <- function(x, digits = 3L) {
-  vapply(unname(x), function(value) format(signif(value, digits), digits = 15L, trim = TRUE), "")
+  vapply(unname(x), function(value) {
+    powers <- value != 0 && (abs(value) < 1e-4 || abs(value) >= 1e5)
+    format(signif(value, digits), digits = 15L, scientific = powers)
+  }, "")
 }
 
 #' @rdname voxridge_fit
@@ -215,6 +218,7 @@ coef.voxridge_fit <- function(object, ...) {
   validate_fit(object)
   check_coefs(object, call)
   if (object$coef_form == "primal") return(object$coefs)
+  check_kept(object, "features", call)
   check_coef_memory(object$dims[["p"]], object$dims[["t"]], call)
   dual <- as_targets_last(object$coefs)
   gammas <- if (is_banded(object)) unname(as_targets_last(object$gammas))
