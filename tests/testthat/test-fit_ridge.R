@@ -138,7 +138,8 @@ test_that("choices agree with the oracle on ties, infinite scores and spreads", 
   }
   scores <- array(c(0, -Inf, 1, 0, 0, 0), c(2, 3, 1))
   expect_identical(fold_moments(2L, function(f) matrix(scores[f, , ], 3L))$mean, matrix(c(-Inf, 0.5, 0)))
-  skipped <- choose_alphas(cbind(c(0, 1), NA, c(2, 1)), NULL, c(1, 2), list(local_alpha = TRUE, conservative = FALSE), 2L)
+  plan <- list(local_alpha = TRUE, conservative = FALSE)
+  skipped <- choose_alphas(cbind(c(0, 1), NA, c(2, 1)), NULL, c(1, 2), plan, 2L)
   expect_identical(skipped, c(2L, NA, 1L))
 })
 

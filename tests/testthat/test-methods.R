@@ -48,7 +48,8 @@ test_that("blocks of targets within a small budget change nothing", {
   Y <- problem$Y
   Y[1L, 4L] <- NA
   fits <- list(
-    fit_quietly(problem$X, Y, na_targets = "skip"), fit_quietly(problem$X, Y, na_targets = "skip", return_coefs = "dual"),
+    fit_quietly(problem$X, Y, na_targets = "skip"),
+    fit_quietly(problem$X, Y, na_targets = "skip", return_coefs = "dual"),
     fit_bands_quietly(problem$Xs, Y, na_targets = "skip", n_iter = 4, seed = 1, return_coefs = "dual")
   )
   for (fit in fits) {
