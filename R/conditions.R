@@ -17,6 +17,8 @@
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
 #' | `voxridge_error_grid` | images or masks that do not have the same voxels in the same places |
+#' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
+#' | `voxridge_error_no_data` | a question about data that a fit was told not to keep |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_runs` | runs that are not in one block each, or too short for what is asked of them |
 #' | `voxridge_error_leakage` | folds that would let a held-out sample influence its own prediction |
@@ -86,7 +88,7 @@ abort_core <- function(what, text, where = "", found = "") {
   abort("{text}", what, where = where, found = found, call = NULL)
 }
 
-# Evaluates a call into the compiled core; its conditions are shown with the user's call.
+# Evaluates a call into the compiled core, or of another exported function; its errors are shown with the user's call.
 run_core <- function(expr, call) {
   tryCatch(expr, voxridge_error = function(cnd) {
     cnd["call"] <- list(rlang::frame_call(call))
