@@ -26,14 +26,14 @@ set_area <- function(figure, left, bottom, right, top, xlim = c(left, right), yl
 # The whole figure, in inches.
 set_whole <- function(figure) set_area(figure, 0, 0, figure$width, figure$height)
 
-text_width <- function(text, cex = 1) {
+text_width <- function(text, cex = 1, font = 1L) {
   if (!length(text)) return(0)
-  max(graphics::strwidth(text, units = "inches", cex = cex))
+  max(graphics::strwidth(text, units = "inches", cex = cex, font = font))
 }
 
 # The size of text that fits into a width in inches.
-fit_cex <- function(text, width, cex = 1) {
-  needed <- text_width(text, cex)
+fit_cex <- function(text, width, cex = 1, font = 1L) {
+  needed <- text_width(text, cex, font)
   if (needed <= width || needed == 0) cex else max(cex * width / needed, 0.2)
 }
 
@@ -44,7 +44,7 @@ draw_frame_text <- function(figure, title = NULL, note = NULL) {
   width <- figure$width - line
   room <- c(0.3, 0.3) * line
   if (length(title)) {
-    cex <- fit_cex(title, width, 1.1)
+    cex <- fit_cex(title, width, 1.1, font = 2L)
     graphics::text(figure$width / 2, figure$height - 0.9 * line, title, font = 2, cex = cex)
     room[2L] <- 1.8 * line
   }
@@ -114,7 +114,7 @@ draw_colour_bar <- function(figure, left, bottom, top, limits, palette, label = 
 # Keys in one row or, where they do not fit, in several: squares or lines with text, from the left. `keys`: data frame
 # of label, colour, shape ("fill", "line", "dash").
 key_rows <- function(figure, labels, width, cex) {
-  each <- vapply(labels, text_width, 0, cex = cex) + 2 * figure$line
+  each <- vapply(labels, text_width, 0, cex = cex) + 1.8 * figure$line
   row <- integer(length(labels))
   at <- numeric(length(labels))
   current <- 1L
@@ -131,10 +131,15 @@ key_rows <- function(figure, labels, width, cex) {
   list(row = row, at = at, n = current)
 }
 
+# Smaller text where the keys would take over a quarter of the figure. Returns the height taken.
 draw_keys <- function(figure, keys, left, top, width, cex = 0.8) {
   if (!nrow(keys)) return(0)
-  cex <- min(cex, fit_cex(keys$label, width - 2 * figure$line, cex))
-  place <- key_rows(figure, keys$label, width, cex)
+  for (cex in c(cex, 0.7, 0.6, 0.5)) {
+    cex <- fit_cex(keys$label, width - 1.3 * figure$line, cex)
+    place <- key_rows(figure, keys$label, width, cex)
+    height <- place$n * 1.1 * figure$line
+    if (height <= figure$height / 4) break
+  }
   set_whole(figure)
   x <- left + place$at
   y <- top - (place$row - 0.5) * 1.1 * figure$line
@@ -145,5 +150,5 @@ draw_keys <- function(figure, keys, left, top, width, cex = 0.8) {
   graphics::segments(x[!fill], y[!fill], x[!fill] + size * 1.4, y[!fill], col = keys$colour[!fill], lwd = 1.6,
                      lty = ifelse(keys$shape[!fill] == "dash", 2L, 1L))
   graphics::text(x + size * 1.4 + 0.35 * figure$line, y, keys$label, adj = c(0, 0.5), cex = cex)
-  place$n * 1.1 * figure$line
+  height
 }

@@ -110,7 +110,7 @@ draw_map <- function(map, palette, label = NULL, title = NULL, bar = TRUE) {
   room <- draw_frame_text(figure, title, note)
   keys <- if (bar) map_keys(map, kind)
   right <- figure$width - 0.3 * figure$line
-  if (bar) right <- right - max(bar_width(figure, map$limits, label), text_width(keys$label, 0.7) + figure$line)
+  if (bar) right <- right - max(bar_width(figure, map$limits, label), text_width(keys$label, 0.7) + 1.8 * figure$line)
   top <- figure$height - room[2L]
   draw_mosaic(figure, map, map_colours(map, palette, kind), c(0.2 * figure$line, room[1L], right, top))
   if (!bar) return(invisible(map))
@@ -140,7 +140,9 @@ draw_mosaic <- function(figure, map, colours, box) {
   around <- c(0.5, 1.6) * line
   cells <- lapply(seq_len(n), function(columns) room / c(columns, ceiling(n / columns)))
   scales <- vapply(cells, function(cell) min((cell - around) / size), 0)
-  columns <- which.max(scales)
+  # titles that would have to shrink count against a number of columns
+  titles <- vapply(cells, function(cell) min(1, cell[1L] / text_width(names(map$slices), 0.75)), 0)
+  columns <- which.max(scales * sqrt(titles))
   picture <- size * max(scales[columns], 0.02 * min(room / size))
   titles_cex <- fit_cex(names(map$slices), cells[[columns]][1L] - 0.5 * line, 0.75)
   cell <- pmin(pmax(picture + around, c(text_width(names(map$slices), titles_cex) + line, 0)), cells[[columns]])
