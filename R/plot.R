@@ -11,7 +11,8 @@
 #'   It was chosen for being large: without a null distribution from the same search it flatters.
 #' * `"bands"`: the share of each band in a target's weights (gamma, which sum to 1 here; a share of the weight is not
 #'   a share of explained variance, see [r2_split()]). Three bands: a triangle whose corners are the bands, with one
-#'   point for all targets of the same weights, its area their number, its colour their mean score. Other numbers:
+#'   point for all targets of the same weights, its area their number, its colour their mean score; the numbers at a
+#'   side are shares of the band in whose corner they would reach 100 %. Other numbers:
 #'   stacked shares, targets sorted by their largest band and its share, averages of neighbours where there are more
 #'   than 400.
 #' * `"map"`: [plot_map()] of `what`, where the mask is known.
@@ -19,7 +20,7 @@
 #' Targets that were constant or skipped are left out. Each picture takes one figure of the current device; graphical
 #' parameters are put back.
 #'
-#' @param x,object A fit, as `fit_ridge()` or `fit_banded_ridge()` return it.
+#' @param x A fit, as `fit_ridge()` or `fit_banded_ridge()` return it.
 #' @param type `"alphas"` (the default of ridge), `"bands"` (that of banded ridge, and for it alone), `"scores"` or
 #'   `"map"`.
 #' @param null NULL, or a numeric vector or matrix of scores of fits to data without an effect (permuted samples, for

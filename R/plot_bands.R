@@ -72,7 +72,7 @@ draw_corners <- function(mean, x, y, box, line) {
   graphics::text(x, y - 0.75 * line, paste("mean", vapply(mean, format_share, "")), cex = 0.7)
 }
 
-# Shares of a band are read along its own side: the first at the left... of the lower side, and so on round.
+# Shares of a band are read at the side that leads to its corner: of the first below, of the second at the right.
 draw_grid_labels <- function(grid, across, up, line) {
   away <- list(c(0, -0.7), c(1, 0.3), c(-1, 0.3))
   for (band in 1:3) {
@@ -83,10 +83,10 @@ draw_grid_labels <- function(grid, across, up, line) {
 }
 
 draw_size_key <- function(figure, n, largest, left, top) {
-  sizes <- unique(c(max(n), max(1, signif(max(n) / 10, 1L)), 1))
+  sizes <- size_breaks(n)
   radius <- point_radius(sizes, max(n), largest)
   set_whole(figure)
-  y <- top - 0.9 * figure$line - cumsum(2 * radius + 0.25 * figure$line)
+  y <- top - 0.9 * figure$line - cumsum(pmax(2 * radius + 0.25 * figure$line, 0.75 * figure$line))
   graphics::text(left, top - 0.5 * figure$line, "Targets", adj = c(0, 0.5), cex = 0.75)
   graphics::symbols(rep(left + largest, length(sizes)), y + radius, circles = radius, inches = FALSE, add = TRUE,
                     fg = "grey20", lwd = 0.6)
@@ -98,6 +98,7 @@ draw_size_key <- function(figure, n, largest, left, top) {
 draw_stacked <- function(fit, title, call) {
   data <- stacked_data(fit, arg = "x", call = call)
   cells <- data$cells
+  steps <- stacked_steps(cells)
   bands <- levels(cells$band)
   colours <- band_colours(length(bands))
   figure <- open_figure()
@@ -107,10 +108,8 @@ draw_stacked <- function(fit, title, call) {
   used <- draw_keys(figure, keys, box[1L], box[4L], box[3L] - box[1L])
   set_area(figure, box[1L], box[2L], box[3L], box[4L] - used - 0.5 * figure$line, c(0, data$n), c(0, 100))
   for (b in seq_along(bands)) {
-    part <- cells[cells$band == bands[b], ]
-    x <- c(rbind(part$left, part$right))
-    graphics::polygon(c(x, rev(x)), 100 * c(rep(part$lower, each = 2L), rev(rep(part$upper, each = 2L))),
-                      col = colours[b], border = NA)
+    part <- steps[steps$band == bands[b], ]
+    graphics::polygon(c(part$x, rev(part$x)), 100 * c(part$lower, rev(part$upper)), col = colours[b], border = NA)
   }
   inner <- data$ends[data$ends > 0 & data$ends < data$n]
   graphics::segments(inner, 0, inner, 100, col = "white", lwd = 1.2)

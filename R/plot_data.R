@@ -284,6 +284,9 @@ ternary_data <- function(fit, arg = "x", call = rlang::caller_env()) {
   list(points = out, mean = bands$mean, n = length(group))
 }
 
+# Numbers of targets for the key of sizes.
+size_breaks <- function(n) unique(c(max(n), max(1, signif(max(n) / 10, 1L)), 1))
+
 # Grid lines of a ternary plot at shares of 25, 50 and 75 % of each band: x, y, xend, yend, and the tick's label.
 ternary_grid <- function(levels = c(0.25, 0.5, 0.75)) {
   lines <- lapply(1:3, function(band) {
@@ -329,6 +332,13 @@ stacked_data <- function(fit, most = 400L, arg = "x", call = rlang::caller_env()
     # where the largest band changes
     ends = cumsum(tabulate(dominant, length(names)))
   )
+}
+
+# The edges of the stacked shares as steps: left and right of every column.
+stacked_steps <- function(cells) {
+  rows <- rep(seq_len(nrow(cells)), each = 2L)
+  data.frame(band = cells$band[rows], x = as.vector(rbind(cells$left, cells$right)), lower = cells$lower[rows],
+             upper = cells$upper[rows])
 }
 
 band_colours <- function(n) {

@@ -61,13 +61,9 @@
 plot_map <- function(x, mask = attr(x, "mask"), background = NULL, plane = c("axial", "coronal", "sagittal"),
                      slices = NULL, limits = NULL, palette = NULL, threshold = NULL, label = NULL, title = NULL, ...) {
   rlang::check_dots_empty()
-  call <- rlang::current_env()
-  plane <- as_choice(plane, names(MAP_PLANES))
-  check_caption(label, "label", call)
-  check_caption(title, "title", call)
-  map <- map_slices(x, mask, background, plane, slices, limits, threshold, "x", call)
-  palette <- as_palette(palette, map$limits, call)
-  draw_map(map, palette, label, title)
+  map <- map_picture(x, mask, background, plane, slices, limits, palette, threshold, label, title,
+                     call = rlang::current_env())
+  draw_map(map, label, title)
   invisible(map[c("limits", "slices", "plane")])
 }
 
@@ -75,23 +71,30 @@ plot_map <- function(x, mask = attr(x, "mask"), background = NULL, plane = c("ax
 #' @export
 plot.brain_mask <- function(x, values = NULL, ...) {
   if (!is.null(values)) return(invisible(plot_map(values, mask = x, ...)))
-  map <- mask_map(x, ..., call = rlang::current_env())
-  draw_map(map$slices, MASK_COLOUR, title = map$title, bar = FALSE)
-  invisible(map$slices[c("limits", "slices", "plane")])
+  map <- mask_picture(x, ..., call = rlang::current_env())
+  draw_map(map, title = map$title, bar = FALSE)
+  invisible(map[c("limits", "slices", "plane")])
 }
 
-MASK_COLOUR <- "#B5486A"
-
-# The slices of a mask alone.
-mask_map <- function(mask, plane = c("axial", "coronal", "sagittal"), slices = NULL, background = NULL, title = NULL,
-                     ..., call) {
+# Checked arguments of plot_map() as what is drawn: map_slices() with the palette.
+map_picture <- function(x, mask, background = NULL, plane = names(MAP_PLANES), slices = NULL, limits = NULL,
+                        palette = NULL, threshold = NULL, label = NULL, title = NULL, ..., arg = "x", call) {
   rlang::check_dots_empty(call = call)
   plane <- as_choice(plane, names(MAP_PLANES), call = call)
+  check_caption(label, "label", call)
   check_caption(title, "title", call)
-  list(
-    slices = map_slices(rep(1, mask$n), mask, background, plane, slices, c(0, 1), NULL, "x", call),
-    title = title
-  )
+  map <- map_slices(x, mask, background, plane, slices, limits, threshold, arg, call)
+  map$palette <- as_palette(palette, map$limits, call)
+  map
+}
+
+# The same for a mask alone, in one colour.
+mask_picture <- function(mask, background = NULL, plane = names(MAP_PLANES), slices = NULL, title = NULL, ..., call) {
+  rlang::check_dots_empty(call = call)
+  map <- map_picture(rep(1, mask$n), mask, background, plane, slices, limits = c(0, 1), palette = rep("#B5486A", 2L),
+                     title = title, call = call)
+  map$title <- title
+  map
 }
 
 # Text of a picture: one string, an expression, or NULL.
@@ -103,7 +106,7 @@ check_caption <- function(x, arg, call) {
 
 # ---- drawing ---------------------------------------------------------------------------------
 
-draw_map <- function(map, palette, label = NULL, title = NULL, bar = TRUE) {
+draw_map <- function(map, label = NULL, title = NULL, bar = TRUE) {
   figure <- open_figure()
   kind <- map_kinds(map)
   note <- if (bar) clip_note(map$clipped)
@@ -112,12 +115,12 @@ draw_map <- function(map, palette, label = NULL, title = NULL, bar = TRUE) {
   right <- figure$width - 0.3 * figure$line
   if (bar) right <- right - max(bar_width(figure, map$limits, label), text_width(keys$label, 0.7) + 1.8 * figure$line)
   top <- figure$height - room[2L]
-  draw_mosaic(figure, map, map_colours(map, palette, kind), c(0.2 * figure$line, room[1L], right, top))
+  draw_mosaic(figure, map, map_colours(map, map$palette, kind), c(0.2 * figure$line, room[1L], right, top))
   if (!bar) return(invisible(map))
   keys_height <- 1.1 * figure$line * NROW(keys)
   left <- right + 0.4 * figure$line
   draw_colour_bar(figure, left, room[1L] + keys_height + 0.4 * figure$line, top - 0.4 * figure$line, map$limits,
-                  palette, label, map$clipped, map$threshold)
+                  map$palette, label, map$clipped, map$threshold)
   if (NROW(keys)) draw_keys(figure, keys, left, room[1L] + keys_height, figure$width - left, cex = 0.7)
   invisible(map)
 }
