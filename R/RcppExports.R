@@ -53,3 +53,7 @@ core_prepared_is_live <- function(prepared) {
     .Call(`_voxridge_core_prepared_is_live`, prepared)
 }
 
+core_score_columns <- function(truth, prediction, skip, score, control, score_func) {
+    .Call(`_voxridge_core_score_columns`, truth, prediction, skip, score, control, score_func)
+}
+

@@ -1,13 +1,13 @@
 # Feature spaces ("bands") in one form, whatever form they are given in: list(Xs, names, sizes, order, features,
-# samples, grid).
+# samples), of class "voxridge_bands", which as_bands() passes through.
 #   Xs        unnamed list of double matrices, samples x features of a band; those of a user's list are not copied
 #   names     of the bands
 #   sizes     columns per band
 #   order     order[k] is the user's number of the k-th column of do.call(cbind, Xs); NULL where both are the same
 #   features  column names in the user's order, or NULL
 #   samples   row names, or NULL
-#   grid      how alpha_grid() is called for these features, to be shown in advice
 as_bands <- function(Xs, bands = NULL, call = rlang::caller_env()) {
+  if (inherits(Xs, "voxridge_bands")) return(Xs)
   if (inherits(Xs, "voxridge_prepared")) {
     abort(
       c("{.arg Xs} must be a named list of matrices, or a matrix with {.arg bands}, not the result of
@@ -28,6 +28,8 @@ as_bands <- function(Xs, bands = NULL, call = rlang::caller_env()) {
   }
   bands_from_matrix(Xs, bands, call)
 }
+
+new_voxridge_bands <- function(...) structure(list(...), class = "voxridge_bands")
 
 # The band of each of the user's columns, named as they are.
 band_factor <- function(bands) {
@@ -53,14 +55,13 @@ bands_from_list <- function(Xs, bands, call) {
   args <- band_args(names)
   Xs <- unname(Map(function(X, band, arg) band_matrix(X, band, arg, call), unclass(Xs), names, args))
   for (b in seq_along(Xs)) check_same_rows(Xs[[b]], nrow(Xs[[1L]]), args[b], args[1L], call)
-  list(
+  new_voxridge_bands(
     Xs = Xs,
     names = names,
     sizes = vapply(Xs, ncol, 0L),
     order = NULL,
     features = list_features(Xs, names),
-    samples = Find(Negate(is.null), lapply(Xs, rownames)),
-    grid = "alpha_grid(do.call(cbind, Xs))"
+    samples = Find(Negate(is.null), lapply(Xs, rownames))
   )
 }
 
@@ -129,21 +130,20 @@ bands_from_matrix <- function(X, bands, call) {
   X <- as_features(X, "Xs", call)
   columns <- split(seq_len(ncol(X)), factor(labels$id, seq_along(labels$names)))
   order <- unlist(columns, use.names = FALSE)
-  list(
+  new_voxridge_bands(
     Xs = if (length(columns) == 1L) list(X) else unname(lapply(columns, function(j) X[, j, drop = FALSE])),
     names = labels$names,
     sizes = unname(lengths(columns)),
     order = if (is.unsorted(order)) order,
     features = colnames(X),
-    samples = rownames(X),
-    grid = "alpha_grid(Xs)"
+    samples = rownames(X)
   )
 }
 
 # list(id, names): the number of the band of each column. Bands come in the order of the levels of a factor, or in
 # that of their first columns.
-band_labels <- function(bands, p, call) {
-  check_band_labels(bands, p, call)
+band_labels <- function(bands, p, call, arg = "Xs") {
+  check_band_labels(bands, p, call, arg)
   labels <- as.character(bands)
   names <- if (is.factor(bands)) levels(bands) else unique(labels)
   unused <- setdiff(names, labels)
@@ -153,7 +153,7 @@ band_labels <- function(bands, p, call) {
   list(id = match(labels, names), names = names)
 }
 
-check_band_labels <- function(bands, p, call) {
+check_band_labels <- function(bands, p, call, arg) {
   if (is.null(bands)) {
     abort(
       c("{.arg bands} must be given where {.arg Xs} is a matrix: the band of each of its columns.",
@@ -167,7 +167,7 @@ check_band_labels <- function(bands, p, call) {
   if (!is_label || length(dim(bands)) > 1L || length(bands) != p) {
     found <- describe(bands)
     abort(
-      c("{.arg bands} must have a label for each of the {p} column{?s} of {.arg Xs}, not be {found}.",
+      c("{.arg bands} must have a label for each of the {p} column{?s} of {.arg {arg}}, not be {found}.",
         i = "Labels are a factor, text or numbers."),
       "bands",
       expected = p, found = found, call = call
@@ -177,7 +177,7 @@ check_band_labels <- function(bands, p, call) {
   if (!length(where)) return(invisible(bands))
   shown <- first_few(where)
   abort(
-    c("{.arg bands} must have a label for every column of {.arg Xs}, not none for {length(where)} of {p}
+    c("{.arg bands} must have a label for every column of {.arg {arg}}, not none for {length(where)} of {p}
        ({cli::qty(length(where))}column{?s} {shown}).",
       i = "Drop these columns, or give them a label."),
     "bands",

@@ -15,6 +15,10 @@
 #' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
+#' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
+#' | `voxridge_error_no_data` | a question about data that a fit was told not to keep |
+#' | `voxridge_error_grid` | images of another size or place in space than the mask or map, or an unusable affine |
+#' | `voxridge_error_missing_part` | a picture of a part that a fit does not hold: its scores, its mask |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
 #' | `voxridge_error_conflict` | two arguments that contradict each other |
@@ -79,7 +83,7 @@ abort_core <- function(what, text) {
   abort("{text}", what, call = NULL)
 }
 
-# Evaluates a call into the compiled core; its conditions are shown with the user's call.
+# Evaluates a call into the compiled core, or of another exported function; its errors are shown with the user's call.
 run_core <- function(expr, call) {
   tryCatch(expr, voxridge_error = function(cnd) {
     cnd["call"] <- list(rlang::frame_call(call))

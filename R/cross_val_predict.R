@@ -79,10 +79,10 @@ predict_folds <- function(design, targets, alphas, score, backend, control, call
   )
 }
 
-check_held_out_once <- function(folds, call) {
+check_held_out_once <- function(folds, call, arg = "cv") {
   if (folds$kind == "gcv") {
     abort(
-      c("{.arg cv} must make held-out predictions, not be {.val gcv}.", i = "Use {.code cv = \"loo\"} or folds."),
+      c("{.arg {arg}} must make held-out predictions, not be {.val gcv}.", i = "Use {.code cv = \"loo\"} or folds."),
       "folds",
       call = call
     )
@@ -92,7 +92,7 @@ check_held_out_once <- function(folds, call) {
   where <- which(times > 1L)
   shown <- first_few(where)
   abort(
-    c("{.arg cv} must hold out each sample at most once, not {length(where)} more often (row{?s} {shown}).",
+    c("{.arg {arg}} must hold out each sample at most once, not {length(where)} more often (row{?s} {shown}).",
       i = "A sample has one prediction here. Run repeated folds in separate calls."),
     "folds",
     where = where, call = call

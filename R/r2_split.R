@@ -15,8 +15,9 @@
 #' On the samples of the fit the parts flatter the larger bands as any score on training samples does: use samples that
 #' the fit has not seen.
 #'
-#' @param fit The result of [solve_banded_ridge_cv()] or [solve_ridge_cv()] with primal coefficients, or a list with
-#'   their `coefs` (p x t, or a vector of length p) and, where there is one, `intercept`.
+#' @param fit A fit of [fit_banded_ridge()] or [fit_ridge()]; or the result of [solve_banded_ridge_cv()] or
+#'   [solve_ridge_cv()] with primal coefficients; or a list with their `coefs` (p x t, or a vector of length p) and, where
+#'   there is one, `intercept`.
 #' @param Xs The bands, as in [solve_banded_ridge_cv()]: a named list of matrices, or a matrix with `bands`; n x p_b, n
 #'   samples, with the bands and columns of the fit. The names of the bands tell which is which.
 #' @param Y n x t numeric matrix, rows are samples, columns are the targets of the fit; or a numeric vector of length n
@@ -115,9 +116,13 @@ is_constant <- function(x, centred) {
 # The coefficients of a fit as a matrix, p x t.
 fit_coefs <- function(fit, call) {
   check_fit_list(fit, call)
-  coefs <- fit[["coefs"]]
+  coefs <- if (inherits(fit, "voxridge_fit") && identical(fit[["coef_form"]], "dual")) {
+    run_core(stats::coef(fit), call)
+  } else {
+    fit[["coefs"]]
+  }
   if (is.numeric(coefs) && is.null(dim(coefs))) coefs <- matrix(coefs, ncol = 1L, dimnames = list(names(coefs), NULL))
-  dual <- identical(fit[["diagnostics"]][["info"]][["coefs"]], "dual")
+  dual <- !inherits(fit, "voxridge_fit") && identical(fit[["diagnostics"]][["info"]][["coefs"]], "dual")
   if (is.matrix(coefs) && is.numeric(coefs) && all(dim(coefs) > 0L) && !dual) return(coefs)
   found <- if (is.null(coefs)) "none" else if (dual) "dual ones" else describe(coefs)
   abort(

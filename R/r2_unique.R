@@ -13,7 +13,7 @@
 #'
 #' @inheritParams r2_split
 #' @inheritParams cross_val_predict_ridge
-#' @param fit The result of [solve_banded_ridge_cv()]: its `gammas` and `best_alphas` are used. Coefficients are not
+#' @param fit A fit of [fit_banded_ridge()], or the result of [solve_banded_ridge_cv()]: its `gammas` and `best_alphas` are used. Coefficients are not
 #'   needed.
 #' @param fit_intercept NULL (the default) does as the fit did; TRUE or FALSE.
 #'

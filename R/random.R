@@ -1,10 +1,10 @@
 # Random numbers by counter (Philox): a value depends on the key, the stream and its position only, so results are the
 # same for any RNGkind(), thread count or platform.
 
-# One stream number per use. The last two are drawn by the core (core/dirichlet.cpp).
+# One stream number per use. `candidates` and `alpha_jitter` are drawn by the core (core/dirichlet.cpp).
 RNG_STREAMS <- c(
   fold_order = 1L, features = 2L, rotation = 3L, coefs = 4L, noise = 5L, ceiling = 6L, band_share = 7L,
-  candidates = 8L, alpha_jitter = 9L
+  candidates = 8L, alpha_jitter = 9L, null_shifts = 10L
 )
 
 # The key of a run. NULL draws it from R's generator, so set.seed() works; a given seed is the key and leaves the state

@@ -23,6 +23,12 @@ setting <- function(value, given) list(value = value, given = given)
 
 # list(Y, is_vector, names, skip): Y as a double matrix, samples x targets; `skip` are targets to leave out.
 as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
+  targets <- as_target_matrix(Y, n, arg, call, arg_x)
+  c(targets, list(skip = skipped_targets(targets$Y, targets$is_vector, na_targets, arg, call)))
+}
+
+# The same before missing values are looked for.
+as_target_matrix <- function(Y, n, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
   is_vector <- length(dim(Y)) < 2L && is.atomic(Y) && !is.null(Y)
   if (is_vector) {
     check_target_vector(Y, arg, call)
@@ -32,8 +38,7 @@ as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_
     Y <- as_double_matrix(Y, arg = arg, call = call)
     check_same_rows(Y, n, arg, arg_x, call)
   }
-  list(Y = Y, is_vector = is_vector, names = colnames(Y),
-       skip = skipped_targets(Y, is_vector, na_targets, arg, call))
+  list(Y = Y, is_vector = is_vector, names = colnames(Y))
 }
 
 check_target_vector <- function(y, arg, call) {

@@ -218,7 +218,7 @@ finish_band_search <- function(raw, options, design, targets, alphas, candidates
   out$candidates <- candidates$gammas
   out$bands <- band_factor(bands)
   out$diagnostics <- band_diagnostics(raw, targets, alphas, gammas, candidates, options, bands$names)
-  warn_alpha_at_edge(out$diagnostics, alphas, ncol(targets$Y), bands$grid)
+  warn_alpha_at_edge(out$diagnostics, alphas, ncol(targets$Y), "alpha_grid(Xs)")
   out
 }
 

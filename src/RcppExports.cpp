@@ -187,6 +187,22 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_score_columns
+Rcpp::NumericVector core_score_columns(const Rcpp::NumericMatrix& truth, const Rcpp::NumericMatrix& prediction, const Rcpp::IntegerVector& skip, const std::string& score, const Rcpp::List& control, SEXP score_func);
+RcppExport SEXP _voxridge_core_score_columns(SEXP truthSEXP, SEXP predictionSEXP, SEXP skipSEXP, SEXP scoreSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type prediction(predictionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type score_func(score_funcSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_score_columns(truth, prediction, skip, score, control, score_func));
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
@@ -202,6 +218,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_ridge_predict_cv", (DL_FUNC) &_voxridge_core_ridge_predict_cv, 8},
     {"_voxridge_core_prepare_ridge", (DL_FUNC) &_voxridge_core_prepare_ridge, 4},
     {"_voxridge_core_prepared_is_live", (DL_FUNC) &_voxridge_core_prepared_is_live, 1},
+    {"_voxridge_core_score_columns", (DL_FUNC) &_voxridge_core_score_columns, 6},
     {NULL, NULL, 0}
 };
 

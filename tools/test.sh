@@ -106,7 +106,7 @@ cpp_tests() {
 
 reference_cases() {
   if [ -n "$VOXRIDGE_TEST_DATA" ] && [ -f "$VOXRIDGE_TEST_DATA/checks/run_cases.R" ]; then
-    Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_cases.R" "$VOXRIDGE_TEST_DATA/cases" '^(ridge|banded|predict|scores)/'
+    Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_cases.R" "$VOXRIDGE_TEST_DATA/cases" '^(ridge|banded|predict|scores|split)/'
   else
     echo "skip: no reference cases"
     echo "0 passed, 0 failed, 1 skipped"

@@ -5,8 +5,15 @@
 #include <limits>
 
 #include "arma_view.h"
+#include "features.h"
+#include "threads.h"
 
 namespace voxridge {
+
+bool is_constant(double sum_squares, double mean, int64_t rows) {
+  const double n = static_cast<double>(rows), eps = std::numeric_limits<double>::epsilon();
+  return sum_squares <= n * n * eps * eps * (sum_squares + n * mean * mean);
+}
 
 arma::mat scores_from_errors(Score score, const AlphaNodes& nodes, const arma::mat& errors, const HeldOutSums& held) {
   arma::mat sse = errors;
@@ -91,6 +98,37 @@ void score_columns(Score score, const UserScore& user, const arma::mat& truth, c
       out[j] = correlation(t, p);
     }
   }
+}
+
+void score_predictions(Score score, const UserScore& user, MatrixView<double> truth, MatrixView<double> prediction,
+                       const std::vector<char>& skip, double missing, double* out, const Control& control) {
+  constexpr int64_t block_cols = 256;
+  const int64_t blocks = (truth.cols + block_cols - 1) / block_cols;
+  control.expect(blocks);
+  parallel_for(blocks, score == Score::user ? 1 : control.n_threads, [&](int64_t block, int) {
+    control.check_stop();
+    const int64_t first = block * block_cols, cols = std::min(block_cols, truth.cols - first);
+    arma::mat y = copy_of(truth.block(0, first, truth.rows, cols));
+    arma::mat p = copy_of(prediction.block(0, first, truth.rows, cols));
+    std::vector<double> shift(cols, 0.0);
+    std::vector<char> constant(cols, 0);
+    for (int64_t j = 0; j < cols; ++j) {
+      if (!skip.empty() && skip[first + j]) {
+        y.col(j).zeros();
+        p.col(j).zeros();
+      }
+      if (score == Score::user) continue;
+      shift[j] = column_mean(y.colptr(j), truth.rows);
+      y.col(j) -= shift[j];
+      p.col(j) -= shift[j];
+      constant[j] = is_constant(arma::dot(y.col(j), y.col(j)), shift[j], truth.rows);
+    }
+    score_columns(score, user, y, p, shift, constant, out + first);
+    for (int64_t j = 0; j < cols; ++j) {
+      if (!skip.empty() && skip[first + j]) out[first + j] = missing;
+    }
+    control.advance(1);
+  });
 }
 
 }  // namespace voxridge

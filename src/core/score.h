@@ -10,9 +10,13 @@
 
 #include "alpha_grid.h"
 #include "arma.h"
+#include "control.h"
 #include "view.h"
 
 namespace voxridge {
+
+// A target is constant where its sum of squares about its mean is nothing but rounding.
+bool is_constant(double sum_squares, double mean, int64_t rows);
 
 enum class Score { r2, neg_mse, correlation, user };
 
@@ -39,5 +43,9 @@ arma::mat scores_from_products(const AlphaNodes& nodes, const std::vector<double
 // the caller's gets back.
 void score_columns(Score score, const UserScore& user, const arma::mat& truth, const arma::mat& prediction,
                    const std::vector<double>& shift, const std::vector<char>& constant, double* out);
+
+// Scores of predictions in the units of the targets, per target; targets flagged in `skip` (empty: none) get `missing`.
+void score_predictions(Score score, const UserScore& user, MatrixView<double> truth, MatrixView<double> prediction,
+                       const std::vector<char>& skip, double missing, double* out, const Control& control);
 
 }  // namespace voxridge

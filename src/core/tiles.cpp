@@ -1,8 +1,8 @@
 #include "tiles.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "score.h"
 #include "threads.h"
 
 namespace voxridge {
@@ -154,11 +154,9 @@ std::vector<char> TileSource<T>::constant_targets(const Tile<T>& tile, std::vect
 template <class T>
 std::vector<char> TileSource<T>::constant_over(const Tile<T>& tile, int64_t n_rows, const std::vector<double>& mean,
                                                const std::vector<double>& sum_squares) const {
-  const double n = static_cast<double>(n_rows), eps = std::numeric_limits<double>::epsilon();
   std::vector<char> constant(tile.cols);
   for (int64_t j = 0; j < tile.cols; ++j) {
-    const double squares = sum_squares[j] + n * mean[j] * mean[j];
-    constant[j] = skipped(targets_, tile.first + j) || sum_squares[j] <= n * n * eps * eps * squares;
+    constant[j] = skipped(targets_, tile.first + j) || is_constant(sum_squares[j], mean[j], n_rows);
   }
   return constant;
 }
