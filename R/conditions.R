@@ -19,6 +19,8 @@
 #' | `voxridge_error_grid` | images or masks that do not have the same voxels in the same places |
 #' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
 #' | `voxridge_error_no_data` | a question about data that a fit was told not to keep |
+#' | `voxridge_error_grid` | images of another size or place in space than the mask or map, or an unusable affine |
+#' | `voxridge_error_missing_part` | a picture of a part that a fit does not hold: its scores, its mask |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_runs` | runs that are not in one block each, or too short for what is asked of them |
 #' | `voxridge_error_leakage` | folds that would let a held-out sample influence its own prediction |
