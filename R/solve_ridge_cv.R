@@ -72,7 +72,8 @@
 #' `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_nonfinite` (data); `voxridge_error_alphas`,
 #' `voxridge_error_folds`, `voxridge_error_score`, `voxridge_error_argument`, `voxridge_error_conflict` (settings);
 #' `voxridge_error_memory` (results over half of the free memory, refused before any work);
-#' `voxridge_error_device_unavailable`. A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets
+#' `voxridge_error_device_unavailable`; `voxridge_error_leakage` (folds that split the runs of data that [clean_runs()]
+#' cleaned). A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets
 #' chose an end of the grid. See [voxridge-conditions].
 #' @section Invariants:
 #' Results do not depend on batches, threads, the order of targets or the other targets (`local_alpha = TRUE`). Scaling

@@ -11,6 +11,8 @@
 #' * [cross_val_predict_ridge()]: out-of-fold predictions and scores for given penalties.
 #' * [ridge_svd()], [ridge_cv()]: given penalties, one shared penalty.
 #' * [prepare_ridge()]: factor `X` once for many `Y`.
+#' * [delay_features()], [convolve_hrf()], [feature_spaces()], [clean_runs()]: features and responses from a scanner's
+#'   runs.
 #' * [cv_folds()], [alpha_grid()], [simulate_encoding()]: folds, penalties, data to try things on.
 #' * [voxridge_sitrep()]: what this machine and this installation offer.
 #'
