@@ -114,7 +114,7 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
     )
   }
   mask <- make_mask(mask)
-  values <- map_values(x, mask, call)
+  values <- voxel_values(x, mask, call)
   m <- if (is.matrix(values)) nrow(values) else 1L
   out <- array(fill, c(mask$dim, if (is.matrix(values)) m))
   voxels <- prod(mask$dim)
@@ -140,7 +140,7 @@ result_element <- function(x, what, call) {
 }
 
 # A vector, or a matrix with a column per voxel.
-map_values <- function(x, mask, call) {
+voxel_values <- function(x, mask, call) {
   numeric <- (is.numeric(x) || is.logical(x)) && !inherits(x, "integer64") && !is.factor(x)
   if (!numeric || length(dim(x)) > 2L) {
     found <- describe(x)

@@ -90,7 +90,7 @@ array_map <- function(x, size, mask, arg, call) {
     if (!any(inside)) inside[] <- TRUE
     return(list(volume = volume, inside = inside, affine = affine, pixdim = pixdim))
   }
-  check_same_grid(size, affine, mask$dim, mask$affine, arg, "the mask", call)
+  check_same_grid(list(dim = size, affine = affine), mask, arg, "mask", call)
   list(volume = volume, inside = mask_array(mask), affine = mask$affine %||% affine, pixdim = mask$pixdim %||% pixdim)
 }
 
@@ -100,35 +100,14 @@ mask_array <- function(mask) {
   inside
 }
 
-# Same dims, and no corner of the grid further away than 0.01 mm.
-check_same_grid <- function(size, affine, expected, expected_affine, arg, what, call) {
-  if (!identical(as.integer(size), as.integer(expected))) {
-    found <- paste(size, collapse = " x ")
-    wanted <- paste(expected, collapse = " x ")
-    abort("{.arg {arg}} must have the size of {what} ({wanted}), not {found}.", "grid",
-          expected = expected, found = size, call = call)
-  }
-  if (is.null(affine) || is.null(expected_affine)) return(invisible(size))
-  corners <- rbind(t(as.matrix(expand.grid(lapply(size, function(n) c(0, n - 1))))), 1)
-  moved <- max(abs((affine - expected_affine) %*% corners))
-  if (moved < 0.01) return(invisible(size))
-  abort(
-    c("{.arg {arg}} must lie where {what} lies, not {signif(moved, 3)} mm away.",
-      i = "Their affines differ: resample one to the other first."),
-    "grid",
-    expected = expected_affine, found = affine, call = call
-  )
-}
-
 as_background <- function(background, map, call) {
   if (is.null(background)) return(NULL)
-  size <- dim(background)
-  if (!(is.numeric(background) || is.logical(background)) || length(size) != 3L) {
-    found <- describe(background)
-    abort("{.arg background} must be a 3-D numeric array or NULL, not {found}.", "type", found = found, call = call)
-  }
-  check_same_grid(size, attr(background, "affine"), dim(map$volume), map$affine, "background", "the map", call)
-  array(as.double(background), size)
+  image <- as_image(background, "background", call = call)
+  check_same_grid(image, list(dim = dim(map$volume), affine = map$affine), "background", "x", call)
+  data <- image_data(image, call)
+  if (length(data) == length(map$volume)) return(array(as.double(data), dim(map$volume)))
+  found <- image$dim[4L]
+  abort("{.arg background} must have one volume, not {found}.", "shape", expected = 1L, found = found, call = call)
 }
 
 # ---- orientation -----------------------------------------------------------------------------

@@ -74,6 +74,11 @@ too_long() { while IFS= read -r file; do awk -v most="$1" 'END { if (NR > most) 
 law "R files have at most 400 lines" "$(r_files | too_long 400)"
 law "C++ files have at most 300 lines" "$({ sources src; sources tests; } | too_long 300)"
 
+defined_twice() {
+  while IFS= read -r file; do sed -n 's/^\([A-Za-z_.][A-Za-z0-9_.]*\) <- function.*/\1/p' "$file"; done | LC_ALL=C sort | uniq -d
+}
+law "no R function is defined twice" "$(r_files | defined_twice)"
+
 untested() {
   while IFS= read -r file; do
     name=$(basename "$file" .R)
