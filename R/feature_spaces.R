@@ -138,7 +138,7 @@ PRINTED_SPACES <- 12L
 #' @export
 print.feature_spaces <- function(x, ...) {
   spaces <- unclass(x)
-  squares <- vapply(spaces, centred_sum_of_squares, 0)
+  squares <- vapply(spaces, function(X) sum(centred_squares(X)), 0)
   share <- if (sum(squares) > 0) squares / sum(squares) else squares
   sizes <- vapply(spaces, ncol, 0L)
   plural <- function(n, word) paste0(format_count(n), " ", word, if (n != 1) "s")

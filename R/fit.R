@@ -111,10 +111,17 @@ target_mask <- function(Y) {
   if (inherits(mask, "brain_mask") && is.list(mask) && isTRUE(mask[["n"]] == NCOL(Y))) mask
 }
 
-# The default grid has no wider one to advise but a wider span.
-warn_fit_at_edge <- function(solved, alphas, t, default_grid, features) {
-  grid <- sprintf(if (default_grid) "alpha_grid(%s, span = c(1e-5, 1e7))" else "alpha_grid(%s)", features)
-  warn_alpha_at_edge(solved$diagnostics, alphas, t, grid)
+# The default grid reaches from next to no shrinkage, where there are more samples than features, to next to no
+# prediction: there its ends say something of a target, not of the grid.
+warn_fit_at_edge <- function(solved, alphas, design, t, default_grid, features) {
+  grid <- sprintf("alpha_grid(%s)", features)
+  diagnostics <- solved$diagnostics
+  if (default_grid) {
+    grid <- sprintf("alpha_grid(%s, span = c(1e-6, 1e5))", features)
+    diagnostics$share_at_edge[["largest"]] <- 0
+    if (design$n > design$p) return(invisible())
+  }
+  warn_alpha_at_edge(diagnostics, alphas, t, grid)
 }
 
 without_edge_warning <- function(expr) {

@@ -30,7 +30,8 @@
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' Those of [solve_banded_ridge_cv()]; `voxridge_error_argument` for an argument in `...` that the solver does not know.
-#' A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid. See
+#' A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid; of
+#' the default grid, only the smallest value, and only where there are at least as many features as samples. See
 #' [voxridge-conditions].
 #' @section Invariants:
 #' The answer is that of [solve_banded_ridge_cv()], field by field. One band is [fit_ridge()].
@@ -74,7 +75,7 @@ fit_banded_ridge <- function(Xs, Y, bands = NULL, alphas = alpha_grid(Xs), cv = 
                                         fit_intercept = fit_intercept, !!!dots)),
     call
   ))
-  warn_fit_at_edge(solved, settings$alphas, ncol(targets$Y), default_grid, "Xs")
+  warn_fit_at_edge(solved, settings$alphas, design, ncol(targets$Y), default_grid, "Xs")
   design <- c(design, list(p = sum(Xs$sizes), features = Xs$features))
   data <- list(Xs = stats::setNames(Xs$Xs, Xs$names), Y = targets$Y)
   new_voxridge_fit("banded_ridge", solved, design, targets, data, settings)

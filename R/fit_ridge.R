@@ -48,7 +48,8 @@
 #' @section Errors:
 #' Those of [solve_ridge_cv()]; `voxridge_error_argument` for an argument in `...` that the solver does not know;
 #' `voxridge_error_conflict` for `standardize = TRUE` with what it does not go with. A warning
-#' `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid. See
+#' `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid; of
+#' the default grid, only the smallest value, and only where there are at least as many features as samples. See
 #' [voxridge-conditions].
 #' @section Invariants:
 #' The answer is that of [solve_ridge_cv()], field by field. With `standardize = TRUE`, scaling a column of `X` by a
@@ -95,7 +96,7 @@ fit_ridge <- function(X, Y, alphas = alpha_grid(X), cv = 5, score_func = "r2", f
   } else {
     solve_design(design, if (targets$is_vector) Y else targets$Y, settings$alphas, score_func, dots, call)
   })
-  warn_fit_at_edge(solved, settings$alphas, ncol(targets$Y), default_grid, "X")
+  warn_fit_at_edge(solved, settings$alphas, design, ncol(targets$Y), default_grid, "X")
   new_voxridge_fit("ridge", solved, design, targets, list(X = X, Y = targets$Y), settings)
 }
 

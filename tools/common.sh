@@ -13,8 +13,9 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # Source package of a copy of the tree, so that nothing is written into it. Sets `tarball`.
+# `build_package --no-resave-data` (or another option) builds the vignettes too.
 build_package() {
-  mkdir -p "$scratch/build" && ( cd "$scratch/build" && R CMD build --no-build-vignettes --no-manual "$root" ) \
+  mkdir -p "$scratch/build" && ( cd "$scratch/build" && R CMD build "${1:---no-build-vignettes}" --no-manual "$root" ) \
     >"$scratch/build.log" 2>&1 || { cat "$scratch/build.log"; return 1; }
   for tarball in "$scratch"/build/voxridge_*.tar.gz; do [ -f "$tarball" ]; done
 }

@@ -117,6 +117,7 @@ if [ -z "$filter" ]; then
   suite "layers" sh tools/check_layers.sh
   suite "vocabulary" Rscript --no-save tools/check_vocabulary.R "$root"
   suite "style" Rscript --no-save tools/check_style.R
+  suite "site" Rscript --no-save tools/check_site.R "$root"
 fi
 suite "build" install_strictly || finish
 R_LIBS=$scratch/library${R_LIBS:+:$R_LIBS}
