@@ -147,7 +147,7 @@ orient_axes <- function(affine, pixdim = NULL, call = rlang::caller_env()) {
           "grid", found = affine, call = call)
   }
   A <- affine[1:3, 1:3]
-  size <- sqrt(colSums(A^2))
+  size <- unname(sqrt(colSums(A^2)))
   orders <- list(1:3, c(1L, 3L, 2L), c(2L, 1L, 3L), c(2L, 3L, 1L), c(3L, 1L, 2L), 3:1)
   likeness <- vapply(orders, function(order) sum(abs(A[cbind(1:3, order)]) / size[order]), 0)
   axis <- orders[[which.max(likeness)]]
@@ -211,7 +211,9 @@ map_slices <- function(x, mask, background, plane, slices, limits, threshold, ar
   slices <- choose_slices(map$inside, orientation$axis[axes$through], orientation$flip[axes$through], slices, call)
   limits <- as_map_limits(limits, map$volume[map$inside], call)
   cut <- function(volume) {
-    if (!is.null(volume)) simplify2array(lapply(slices, cut_slice, volume = volume, orientation = orientation, axes))
+    if (is.null(volume)) return(NULL)
+    parts <- lapply(slices, cut_slice, volume = volume, orientation = orientation, plane = axes)
+    array(unlist(parts), c(dim(parts[[1L]]), length(parts)))
   }
   out <- list(value = cut(map$volume), inside = cut(map$inside), background = cut(background))
   shown <- out$inside
