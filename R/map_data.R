@@ -276,9 +276,11 @@ clipped_share <- function(values, limits) {
 }
 
 clip_note <- function(clipped, what = "voxels") {
-  part <- function(share, side) if (share > 0) sprintf("%s of %s %s", format_share(share), what, side)
-  parts <- c(part(clipped[[1L]], "below"), part(clipped[[2L]], "above"))
-  if (length(parts)) paste0(paste(parts, collapse = ", "), " the limits of the colours")
+  beyond <- clipped > 0
+  if (!any(beyond)) return(NULL)
+  shares <- vapply(clipped[beyond], format_share, "")
+  shares[1L] <- paste(shares[1L], "of", what)
+  paste(paste(shares, c("below", "above")[beyond], collapse = ", "), "the limits of the colours")
 }
 
 format_share <- function(share) {
@@ -290,7 +292,9 @@ is_diverging <- function(limits) limits[1L] < 0 && limits[2L] > 0
 # 256 colours: of a vector, of a palette of hcl.colors(), or by the sign of the limits.
 as_palette <- function(palette, limits, call) {
   if (is.null(palette)) palette <- if (is_diverging(limits)) "Blue-Red 3" else "Inferno"
-  if (rlang::is_string(palette) && palette %in% grDevices::hcl.pals()) return(grDevices::hcl.colors(256L, palette))
+  if (rlang::is_string(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
+    return(grDevices::hcl.colors(256L, palette))
+  }
   known <- is.character(palette) && length(palette) > 1L && !anyNA(palette) &&
     !inherits(try(grDevices::col2rgb(palette), silent = TRUE), "try-error")
   if (known) return(grDevices::colorRampPalette(palette, space = "Lab")(256L))

@@ -33,8 +33,8 @@
 #' @returns `plot()` returns, invisibly, the data that were drawn: a data frame or, for `"map"`, what [plot_map()]
 #'   returns. `autoplot()` returns a ggplot object.
 #' @section Errors:
-#' `voxridge_error_old_object`, `voxridge_error_missing_part` (a fit without scores, or without a mask), `voxridge_error_nonfinite` (no target that
-#' is neither constant nor skipped, no finite score), `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
+#' `voxridge_error_old_object`, `voxridge_error_missing_part` (a fit without scores, or without a mask),
+#' `voxridge_error_nonfinite` (no target that is neither constant nor skipped, no finite score), `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
 #' or `what` with another type), `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. The order of targets does not change a picture other than a map.
@@ -100,7 +100,7 @@ draw_axes <- function(xlab = NULL, ylab = NULL, x_at = NULL, x_labels = TRUE, x_
   graphics::box(bty = "l", lwd = 0.8)
   size <- graphics::par("pin")
   graphics::title(xlab = xlab, line = 1.7, cex.lab = fit_cex(xlab, size[1L], 0.9))
-  graphics::title(ylab = ylab, line = 2.7, cex.lab = fit_cex(ylab, size[2L] * 1.1, 0.9))
+  graphics::title(ylab = ylab, line = 2.7, cex.lab = fit_cex(ylab, size[2L] * 1.3, 0.9))
 }
 
 # Few ticks where the panel is low.
@@ -122,6 +122,11 @@ head_text <- function(figure, left, right = NULL, left_colour = "grey25", right_
   size <- graphics::par("pin")
   y <- usr[4L] + 0.55 * figure$line * diff(usr[3:4]) / size[2L]
   cex <- fit_cex(paste0(left, if (length(right)) "   ", right), size[1L], 0.8)
+  if (cex < 0.55 && length(right)) {
+    # no room for both: what is a warning stays
+    left <- ""
+    cex <- fit_cex(right, size[1L], 0.7)
+  }
   graphics::text(usr[1L], y, left, adj = c(0, 0.5), col = left_colour, cex = cex)
   if (length(right)) graphics::text(usr[2L], y, right, adj = c(1, 0.5), col = right_colour, cex = cex)
 }

@@ -358,7 +358,7 @@ map_values <- function(fit, what = NULL, arg = "x", call = rlang::caller_env()) 
   what <- as_choice(what %||% "scores", c("scores", "best_alphas", bands), arg = "what", call = call)
   if (what == "scores") {
     finite_scores(fit, arg, call)
-    return(list(values = as.vector(fit$scores), label = score_label(fit)))
+    return(list(values = as.vector(fit$scores), label = score_label(fit, "Mean held-out")))
   }
   if (what == "best_alphas") {
     values <- log10(as.vector(fit$best_alphas))

@@ -9,8 +9,8 @@
 #' keep their true proportions.
 #'
 #' Voxels of the mask without a finite value are drawn in dark grey, those below `threshold` as the background
-#' or, without one, in light grey. Values beyond `limits` have the colour of the limit; the bar then has a pointed end and a note
-#' says how many there are.
+#' or, without one, in light grey. Values beyond `limits` have the colour of the limit; the bar then has a pointed end
+#' and a note says how many there are.
 #'
 #' The picture takes one figure of the current device, so that several fit side by side with `par(mfrow =)`; graphical
 #' parameters are put back.

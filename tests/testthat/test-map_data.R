@@ -148,7 +148,7 @@ test_that("clipped voxels are counted and said", {
   x[1:3] <- NA
   map <- sliced(x, mask, limits = c(-0.5, 1))
   expect_equal(map$clipped, c(below = mean(x < -0.5, na.rm = TRUE), above = mean(x > 1, na.rm = TRUE)))
-  expect_match(clip_note(c(below = 0.0312, above = 0.2)), "3.1 % of voxels below, 20 % of voxels above", fixed = TRUE)
+  expect_match(clip_note(c(below = 0.0312, above = 0.2)), "3.1 % of voxels below, 20 % above the limits", fixed = TRUE)
   expect_match(clip_note(c(below = 1e-5, above = 0)), "^under 0.1 % of voxels below the limits")
   expect_null(clip_note(c(below = 0, above = 0)))
 })
@@ -159,6 +159,7 @@ test_that("colours: ends of the palette at the limits, greys for missing values 
   expect_identical(colour_of(c(-5, 0, 1, 7), c(0, 1), palette), palette[c(1L, 1L, 256L, 256L)])
   expect_identical(as_palette(NULL, c(-1, 1)), grDevices::hcl.colors(256L, "Blue-Red 3"))
   expect_identical(as_palette(NULL, c(0, 1)), grDevices::hcl.colors(256L, "Inferno"))
+  expect_identical(as_palette("viridis", c(0, 1)), grDevices::hcl.colors(256L, "viridis"))
   inside <- array(c(TRUE, TRUE, TRUE, FALSE), c(4, 1, 1))
   map <- sliced(c(1, -0.2, NaN), new_mask(inside), threshold = 0.5)
   expect_identical(as.vector(map_kinds(map)), c("value", "below", "missing", "outside"))
