@@ -34,7 +34,8 @@
 #'   returns. `autoplot()` returns a ggplot object.
 #' @section Errors:
 #' `voxridge_error_old_object`, `voxridge_error_missing_part` (a fit without scores, or without a mask),
-#' `voxridge_error_nonfinite` (no target that is neither constant nor skipped, no finite score), `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
+#' `voxridge_error_nonfinite` (no target that is neither constant nor skipped, no finite score),
+#' `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
 #' or `what` with another type), `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. The order of targets does not change a picture other than a map.

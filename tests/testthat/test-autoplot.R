@@ -11,12 +11,12 @@ layer_data <- function(picture, i) ggplot2::layer_data(picture, i)
 test_that("every kind of fit is drawn", {
   null <- withr::with_seed(1L, rnorm(30, 0, 0.1))
   # printing takes a third of a second each: those that differ in their layers
-  for (fit in drawn_fits()[c("plain", "without", "vector", "alpha 0", "only alpha 0", "one alpha")]) {
+  for (fit in drawn_fits()[c("plain", "without", "vector", "alpha 0", "one alpha")]) {
     expect_ggplot(ggplot2::autoplot(fit))
   }
   expect_ggplot(ggplot2::autoplot(drawn_fits()$spread, "scores", title = "Scores"))
   expect_ggplot(ggplot2::autoplot(made_fit(t = 50000L), "scores", null = null))
-  for (fit in banded_fits()[c("1", "3", "6", "without")]) expect_ggplot(ggplot2::autoplot(fit))
+  for (fit in banded_fits()[c("1", "3", "without")]) expect_ggplot(ggplot2::autoplot(fit))
   expect_ggplot(ggplot2::autoplot(banded_fits()$jittered, "alphas"))
 })
 
