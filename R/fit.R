@@ -1,10 +1,11 @@
-# What the models share: their fits are plain lists of class c("voxridge_<model>", "voxridge_fit") that keep all a solver
-# answers, with what was asked and, unless told otherwise, the data.
+# What the models share: their fits are plain lists of class c("voxridge_<model>", "voxridge_fit") that keep all a
+# solver answers, with what was asked and, unless told otherwise, the data.
 
 FIT_FORMAT <- 1L
 
 # `solved`: the solver's answer; `design`: list(folds, fit_intercept, n, p, features); `targets`: of as_target_matrix();
-# `data`: list(X =, Y =) or list(Xs =, Y =); `settings`: list(alphas, score, standardize, coef_form, keep, mask, started).
+# `data`: list(X =, Y =) or list(Xs =, Y =); `settings`: list(alphas, score, standardize, coef_form, keep, mask,
+# started).
 new_voxridge_fit <- function(model, solved, design, targets, data, settings) {
   solved$diagnostics$seconds <- proc.time()[["elapsed"]] - settings$started
   folds <- design$folds
@@ -79,9 +80,10 @@ as_solver_dots <- function(dots, solver, model, call) {
   unknown <- setdiff(names, allowed)
   if (!length(unknown)) return(dots)
   nearest <- nearest_word(unknown[1L], setdiff(c(names(formals(model[[1L]])), allowed), "..."))
+  advice <- if (length(nearest)) "Did you mean {.arg {nearest}}?" else "See the help page of {.fn {names(solver)}}."
   abort(
     c("{.arg {unknown[1]}} must be an argument of {.fn {names(model)}} or {.fn {names(solver)}}, not unknown to both.",
-      i = if (length(nearest)) "Did you mean {.arg {nearest}}?" else "The help page of {.fn {names(solver)}} lists them."),
+      i = advice),
     "argument",
     found = unknown, expected = nearest, call = call
   )

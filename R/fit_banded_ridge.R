@@ -16,8 +16,8 @@
 #'   `list(train =, test =)`, an rsample object, `"loo"` or `"gcv"`. See [cv_folds()]. The default is 5 blocks.
 #' @param fit_intercept TRUE (the default) to fit an unpenalised intercept per target, FALSE for none.
 #' @param keep `"data"` (the default) keeps the features and `Y` in the object, for `fitted()`, `residuals()`,
-#'   `augment()` and [null_scores()]: the matrices of a list are not copied, a matrix with `bands` is kept as the list of
-#'   its bands. `"none"` keeps nothing. Dual coefficients always keep the features.
+#'   `augment()` and [null_scores()]: the matrices of a list are not copied, a matrix with `bands` is kept as the list
+#'   of its bands. `"none"` keeps nothing. Dual coefficients always keep the features.
 #' @param ... Further arguments of [solve_banded_ridge_cv()], by name: `n_iter`, `concentration`, `seed`, `local_alpha`,
 #'   `return_coefs`, `na_targets`, `n_threads`, `progress` and others.
 #'

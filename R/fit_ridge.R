@@ -168,7 +168,7 @@ solve_standardized <- function(design, Y, alphas, score_func, dots, call) {
     scores[f, , ] <- searched$cv_scores
     constant <- union(constant, unname(searched$diagnostics$constant_targets))
   }
-  means <- fold_means(scores)
+  means <- fold_moments(n_folds(folds), function(f) matrix(scores[f, , ], length(alphas)))$mean
   index <- choose_alphas(means, scores, alphas, plan, targets$skip)
   fitted <- fit_standardized(X, targets, alphas[index], design$fit_intercept, plan, inner, call)
   raw <- c(fitted, list(
@@ -190,41 +190,44 @@ standardized_plan <- function(dots, call) {
   )
 }
 
-# [folds, alphas, targets] -> alphas x targets: a running mean, as the core has it. A score of minus infinity in any fold
-# is one over all.
-fold_means <- function(scores) {
-  means <- matrix(scores[1L, , ], dim(scores)[2L])
-  for (f in seq_len(nrow(scores))[-1L]) {
-    one <- matrix(scores[f, , ], nrow(means))
-    infinite <- is.infinite(means) | is.infinite(one)
-    lower <- pmin(means, one)
-    means <- means + (one - means) / f
-    means[which(infinite)] <- lower[which(infinite)]
+# list(mean, spread) over folds of score_of(fold), numbers or a matrix of them: running sums as the core has them
+# (Welford). A score of minus infinity in any fold is one over all.
+fold_moments <- function(n, score_of) {
+  mean <- score_of(1L)
+  squares <- 0 * is.na(mean)
+  for (f in seq_len(n)[-1L]) {
+    one <- score_of(f)
+    infinite <- which(is.infinite(mean) | is.infinite(one))
+    lower <- pmin(mean, one)[infinite]
+    step <- one - mean
+    mean <- mean + step / f
+    more <- step * (one - mean)
+    mean[infinite] <- lower
+    more[infinite] <- 0
+    squares <- squares + more
   }
-  means
+  list(mean = mean, spread = sqrt(squares / n))
 }
 
-# Positions of the chosen penalties: the best mean, ties to the larger penalty; NA for skipped targets.
+# Positions of the chosen penalties: the best mean, ties to the larger penalty; NA for skipped targets. `means`: alphas
+# x targets, `scores`: [folds, alphas, targets].
 choose_alphas <- function(means, scores, alphas, plan, skip) {
-  t <- ncol(means)
-  index <- rep(NA_integer_, t)
-  counted <- setdiff(seq_len(t), skip)
+  index <- rep(NA_integer_, ncol(means))
+  counted <- setdiff(seq_along(index), skip)
   if (!length(counted)) return(index)
   descending <- order(alphas, decreasing = TRUE, method = "radix")
   first_largest <- function(x) descending[max.col(t(x[descending, , drop = FALSE]), "first")]
-  if (!plan$local_alpha) {
-    index[counted] <- first_largest(matrix(rowMeans(means[, counted, drop = FALSE])))
-    return(index)
+  ranked <- means[, counted, drop = FALSE]
+  if (!plan$local_alpha) ranked <- matrix(rowMeans(ranked))
+  best <- first_largest(ranked)
+  if (plan$conservative) {
+    spread <- fold_moments(nrow(scores), function(f) scores[cbind(f, best, counted)])$spread
+    bound <- ranked[cbind(best, seq_along(counted))] - spread
+    largest <- first_largest(ranked > rep(bound, each = length(alphas)))
+    within <- ranked[cbind(largest, seq_along(counted))] > bound & alphas[largest] > alphas[best]
+    best[within] <- largest[within]
   }
-  index[counted] <- first_largest(means[, counted, drop = FALSE])
-  if (!plan$conservative) return(index)
-  for (j in counted) {
-    best <- index[j]
-    over_folds <- scores[, best, j]
-    spread <- sqrt(mean((over_folds - mean(over_folds))^2))
-    within <- descending[means[descending, j] > means[best, j] - spread]
-    if (length(within) && alphas[within[1L]] > alphas[best]) index[j] <- within[1L]
-  }
+  index[counted] <- best
   index
 }
 

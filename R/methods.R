@@ -4,15 +4,16 @@
 #'
 #' `predict()` matches the columns of new data by name where the fit and the new data both have names: they may come in
 #' another order, but none may be missing and none unknown. Without names there must be as many columns as in the fit.
-#' With dual coefficients it never forms the p x t primal ones. Targets are processed in blocks within the memory budget.
+#' With dual coefficients it never forms the p x t primal ones. Targets are processed in blocks within the memory
+#' budget.
 #'
 #' `print()` shows at most `getOption("voxridge.print_max", 5)` bands.
 #'
 #' @param x,object A fit of [fit_ridge()] or [fit_banded_ridge()].
 #' @param newdata m x p numeric matrix (or data frame of numeric columns), rows are samples, no NA; for a banded fit
 #'   also a named list of matrices, in any order. Without it, `predict()` gives the fitted values.
-#' @param bands NULL (the default): a matrix as `newdata` has the columns in the order of the fit; or the band of each of
-#'   its columns, as in [fit_banded_ridge()]. Only for a banded fit and a matrix.
+#' @param bands NULL (the default): a matrix as `newdata` has the columns in the order of the fit; or the band of each
+#'   of its columns, as in [fit_banded_ridge()]. Only for a banded fit and a matrix.
 #' @param ... No further arguments.
 #'
 #' @returns
@@ -136,9 +137,12 @@ print_machine <- function(fit) {
 
 backend_device <- function(backend) if (backend == "cuda") "gpu" else "cpu"
 
-# Three digits, each number by itself.
+# Three digits, each number by itself; powers of ten for the very large and very small.
 format_numbers <- function(x, digits = 3L) {
-  vapply(unname(x), function(value) format(signif(value, digits), digits = 15L, trim = TRUE), "")
+  vapply(unname(x), function(value) {
+    powers <- value != 0 && (abs(value) < 1e-4 || abs(value) >= 1e5)
+    format(signif(value, digits), digits = 15L, scientific = powers)
+  }, "")
 }
 
 #' @rdname voxridge_fit
@@ -214,6 +218,7 @@ coef.voxridge_fit <- function(object, ...) {
   validate_fit(object)
   check_coefs(object, call)
   if (object$coef_form == "primal") return(object$coefs)
+  check_kept(object, "features", call)
   check_coef_memory(object$dims[["p"]], object$dims[["t"]], call)
   dual <- as_targets_last(object$coefs)
   gammas <- if (is_banded(object)) unname(as_targets_last(object$gammas))

@@ -38,7 +38,7 @@ newdata_bands <- function(fit, newdata, call) {
   if (!is.null(order)) newdata <- newdata[order]
   args <- sub("^Xs", "newdata", band_args(levels(fit$bands)))
   rows <- part_rows(fit)
-  names <- if (!is.null(names(fit$bands))) lapply(rows, function(j) names(fit$bands)[j]) else vector("list", length(rows))
+  names <- lapply(rows, function(j) names(fit$bands)[j])
   parts <- unname(Map(function(X, features, j, arg) {
     if (is.atomic(X) && is.null(dim(X)) && is.numeric(X) && length(j) == 1L) X <- cbind(X, deparse.level = 0L)
     newdata_matrix(X, features, length(j), arg, call)

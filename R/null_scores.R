@@ -9,24 +9,24 @@
 #' are taken in their order: folds should be runs or other contiguous blocks. With `cv = "loo"` all samples together are
 #' one fold.
 #'
-#' This is a scale to read scores by, not a test: the penalties were chosen for the true alignment, and few shifts differ
-#' in a short fold.
+#' This is a scale to read scores by, not a test: the penalties were chosen for the true alignment, and few shifts
+#' differ in a short fold.
 #'
-#' @param fit A fit of [fit_ridge()] or [fit_banded_ridge()] that kept its data. Each sample must be held out at most once
-#'   and `cv = "gcv"` has no predictions.
+#' @param fit A fit of [fit_ridge()] or [fit_banded_ridge()] that kept its data. Each sample must be held out at most
+#'   once and `cv = "gcv"` has no predictions.
 #' @param n_shifts Whole number of random shifts (1 by default).
-#' @param min_shift Whole number of samples, at least 1 and at most half of the smallest fold: the smallest distance from
-#'   the true alignment, either way round. NULL (the default) is a tenth of each fold, rounded up.
+#' @param min_shift Whole number of samples, at least 1 and at most half of the smallest fold: the smallest distance
+#'   from the true alignment, either way round. NULL (the default) is a tenth of each fold, rounded up.
 #' @param seed NULL draws from R's generator, so `set.seed()` works; a whole number from 0 to 2^53 - 1 gives the same
 #'   shifts always and leaves R's generator alone. The first shifts do not depend on how many follow.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.
 #'
-#' @returns n_shifts x t numeric matrix; a vector of length n_shifts for a fit of a vector `Y`. NA for skipped targets, 0
-#'   for targets that are constant on held-out samples (for `"r2"` and `"correlation"`).
+#' @returns n_shifts x t numeric matrix; a vector of length n_shifts for a fit of a vector `Y`. NA for skipped targets,
+#'   0 for targets that are constant on held-out samples (for `"r2"` and `"correlation"`).
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
-#' `voxridge_error_no_data`, `voxridge_error_folds` (samples held out more than once, `"gcv"`, folds too short to shift),
-#' `voxridge_error_argument`, `voxridge_error_memory` (the predictions, n x t, over half of the free memory),
+#' `voxridge_error_no_data`, `voxridge_error_folds` (samples held out more than once, `"gcv"`, folds too short to
+#' shift), `voxridge_error_argument`, `voxridge_error_memory` (the predictions, n x t, over half of the free memory),
 #' `voxridge_error_type`, `voxridge_error_old_object`. See [voxridge-conditions].
 #' @section Invariants:
 #' The same seed gives the same scores, whatever the number of threads. Results do not depend on the other targets.
@@ -103,8 +103,8 @@ draw_shifts <- function(blocks, n_shifts, key) {
 
 # ---- predictions of samples by models that have not seen them --------------------------------
 
-# n x t: every sample by a model of the training rows of its fold, at the chosen penalties and weights; NA for samples in
-# no test set and for skipped targets.
+# n x t: every sample by a model of the training rows of its fold, at the chosen penalties and weights; NA for samples
+# in no test set and for skipped targets.
 held_out_predictions <- function(fit, call = rlang::caller_env(), n_threads = NULL) {
   validate_fit(fit, "fit", call)
   check_kept(fit, c("features", "Y"), call, "fit")

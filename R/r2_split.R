@@ -16,8 +16,8 @@
 #' the fit has not seen.
 #'
 #' @param fit A fit of [fit_banded_ridge()] or [fit_ridge()]; or the result of [solve_banded_ridge_cv()] or
-#'   [solve_ridge_cv()] with primal coefficients; or a list with their `coefs` (p x t, or a vector of length p) and, where
-#'   there is one, `intercept`.
+#'   [solve_ridge_cv()] with primal coefficients; or a list with their `coefs` (p x t, or a vector of length p) and,
+#'   where there is one, `intercept`.
 #' @param Xs The bands, as in [solve_banded_ridge_cv()]: a named list of matrices, or a matrix with `bands`; n x p_b, n
 #'   samples, with the bands and columns of the fit. The names of the bands tell which is which.
 #' @param Y n x t numeric matrix, rows are samples, columns are the targets of the fit; or a numeric vector of length n

@@ -13,8 +13,8 @@
 #'
 #' @inheritParams r2_split
 #' @inheritParams cross_val_predict_ridge
-#' @param fit A fit of [fit_banded_ridge()], or the result of [solve_banded_ridge_cv()]: its `gammas` and `best_alphas` are used. Coefficients are not
-#'   needed.
+#' @param fit A fit of [fit_banded_ridge()], or the result of [solve_banded_ridge_cv()]: its `gammas` and `best_alphas`
+#'   are used. Coefficients are not needed.
 #' @param fit_intercept NULL (the default) does as the fit did; TRUE or FALSE.
 #'
 #' @returns Bands x targets, named; a vector over bands for a vector `Y`. NA for targets that the fit skipped.

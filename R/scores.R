@@ -7,11 +7,11 @@
 #' @inheritSection solve_ridge_cv Scores
 #' @inheritParams voxridge_fit
 #' @param object A fit of [fit_ridge()] or [fit_banded_ridge()].
-#' @param newdata m x p numeric matrix, rows are samples, no NA; for a banded fit also a named list of matrices. At least
-#'   2 samples for `"r2"` and `"correlation"`.
+#' @param newdata m x p numeric matrix, rows are samples, no NA; for a banded fit also a named list of matrices. At
+#'   least 2 samples for `"r2"` and `"correlation"`.
 #' @param Y m x t numeric matrix, rows are the samples of `newdata`, columns are the targets of the fit (matched by name
-#'   where both have names); or a numeric vector of length m for a fit of a single target. NA, NaN and Inf are allowed in
-#'   targets that the fit skipped.
+#'   where both have names); or a numeric vector of length m for a fit of a single target. NA, NaN and Inf are allowed
+#'   in targets that the fit skipped.
 #' @param score_func NULL (the default) is the score of the fit; `"r2"`, `"neg_mse"`, `"correlation"`, or a function of
 #'   `(y_true, y_pred)`.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.

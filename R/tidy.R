@@ -24,9 +24,9 @@ generics::augment
 #' @param ... No further arguments.
 #'
 #' @returns A data frame. Targets, features and samples are names where they have names, and numbers otherwise.
-#' * `tidy(what = "targets")`: `target`, `alpha`, `score` (mean held-out score; NA where scores were not kept), `at_edge`
-#'   (whether `alpha` is the first or last of the grid; NA for a single one), `status` (`"ok"`, `"constant"` or
-#'   `"skipped"`).
+#' * `tidy(what = "targets")`: `target`, `alpha`, `score` (mean held-out score; NA where scores were not kept),
+#'   `at_edge` (whether `alpha` is the first or last of the grid; NA for a single one), `status` (`"ok"`, `"constant"`
+#'   or `"skipped"`).
 #' * `tidy(what = "coefs")`: `target`, `term`, for a banded fit `band`, and `estimate`.
 #' * `tidy(what = "bands")`: `target`, `band`, `gamma`, `penalty`, `weight` (gamma over the sum of gammas).
 #' * `glance()`: `n`, `p`, `t`, `n_folds`, `score_func`, `score_mean`, `score_median`, `score_min`, `score_max`,

@@ -1,5 +1,6 @@
 #include "common.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -134,6 +135,48 @@ TEST(Score, UserScoresSeeTheUnitsOfTheCaller) {
   score_columns(Score::user, user, truth, prediction, {100, -1}, {0, 0}, out.data());
   EXPECT_EQ(out[0], truth(0, 0) + 100 + 2 * (prediction(3, 0) + 100));
   EXPECT_EQ(out[1], truth(0, 1) - 1 + 2 * (prediction(3, 1) - 1));
+}
+
+// Predictions in the caller's units: the offset costs no digits, blocks of targets join, skipped ones may be anything.
+TEST(Score, PredictionsOfManyTargets) {
+  arma::mat truth = normal_matrix(9, 600, 10), prediction = truth + normal_matrix(9, 600, 11);
+  truth += 1e5;
+  prediction += 1e5;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  truth.col(3).fill(0.1);
+  truth.col(599).fill(nan);
+  prediction.col(599).fill(nan);
+  std::vector<char> skip(600, 0);
+  skip[599] = 1;
+  Control control;
+  for (const int threads : {1, 3}) {
+    control.n_threads = threads;
+    for (const Score score : {Score::r2, Score::neg_mse, Score::correlation}) {
+      std::vector<double> out(600);
+      score_predictions(score, nullptr, view_of(truth), view_of(prediction), skip, -7, out.data(), control);
+      EXPECT_EQ(out[599], -7);
+      for (int64_t j = 0; j < 599; ++j) {
+        if (j == 3 && score != Score::neg_mse) {
+          EXPECT_EQ(out[j], 0);
+          continue;
+        }
+        LongMat y(arma::mat(truth.col(j))), p(arma::mat(prediction.col(j)));
+        const double want = plain_score(score, y, p, 0);
+        EXPECT_NEAR(out[j], want, 1e-11 * std::max(1.0, std::abs(want)));
+      }
+    }
+  }
+}
+
+TEST(Score, PredictionsForUserScoresAreBitForBitThoseOfTheCaller) {
+  const arma::mat truth = normal_matrix(4, 300, 12), prediction = normal_matrix(4, 300, 13);
+  const UserScore user = [](MatrixView<double> t, MatrixView<double> p, double* out) {
+    for (int64_t j = 0; j < t.cols; ++j) out[j] = t.col(j)[0] + 2 * p.col(j)[3];
+  };
+  std::vector<double> out(300);
+  score_predictions(Score::user, user, view_of(truth), view_of(prediction), {}, 0, out.data(), Control());
+  for (int64_t j = 0; j < 300; ++j) EXPECT_EQ(out[j], truth(0, j) + 2 * prediction(3, j));
+  score_predictions(Score::r2, nullptr, {nullptr, 4, 0, 4}, {nullptr, 4, 0, 4}, {}, 0, nullptr, Control());
 }
 
 }  // namespace voxridge_test

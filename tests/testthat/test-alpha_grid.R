@@ -24,6 +24,21 @@ test_that("scale and offset of the features do not change its meaning", {
   expect_equal(alpha_grid(X + 1e4), alpha_grid(X), tolerance = 1e-8)
 })
 
+test_that("a list of matrices has the grid of the matrices side by side", {
+  for (problem in band_problems(3L)) {
+    X <- do.call(cbind, problem$Xs)
+    expect_equal(alpha_grid(problem$Xs), alpha_grid(X), tolerance = 1e-14)
+    expect_equal(alpha_grid(structure(unname(problem$Xs), class = "feature_spaces")), alpha_grid(X), tolerance = 1e-14)
+  }
+  expect_equal(alpha_grid(list(1:5, matrix(c(2, 1, 3, 5, 9), 5))), alpha_grid(cbind(1:5, c(2, 1, 3, 5, 9))),
+               tolerance = 1e-14)
+  expect_refused(alpha_grid(list()), "X")
+  expect_refused(alpha_grid(list(a = X, b = X[-1L, ])), "X\\$b")
+  expect_refused(alpha_grid(list(X, replace(X, 1L, NA))), "X\\[\\[2\\]\\]")
+  expect_refused(alpha_grid(list(X, "a")), "X\\[\\[2\\]\\]")
+  expect_refused(alpha_grid(list(1, matrix(2))), "X", "varies")
+})
+
 test_that("wrong input is refused with its name", {
   X <- random_problem(30, 8, 1, seed = 4)$X
   expect_refused(alpha_grid("a"), "X")
