@@ -35,8 +35,8 @@
 #' @section Errors:
 #' `voxridge_error_old_object`, `voxridge_error_missing_part` (a fit without scores, or without a mask),
 #' `voxridge_error_nonfinite` (no target that is neither constant nor skipped, no finite score),
-#' `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
-#' or `what` with another type), `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
+#' `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null` or `what` with another type),
+#' `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. The order of targets does not change a picture other than a map.
 #' `par()` is the same afterwards.
