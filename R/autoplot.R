@@ -5,7 +5,7 @@
 #' The methods are registered when ggplot2 is loaded; nothing else in the package needs it.
 #'
 #' @inheritParams plot.voxridge_fit
-#' @param object A fit, as `fit_ridge()` or `fit_banded_ridge()` return it; or a brain mask.
+#' @param object A fit, as [fit_ridge()] or [fit_banded_ridge()] return it; or a brain mask.
 #' @param values NULL draws the mask itself; otherwise a numeric vector with one value per voxel of the mask, or a 3-D
 #'   array, see [plot_map()].
 #' @param ... For maps and masks, further arguments of [plot_map()]; otherwise empty.
@@ -15,8 +15,11 @@
 #' Those of [plot.voxridge_fit()] and [plot_map()].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data.
-#' @examples
-#' NULL
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' data <- simulate_encoding(n = 90, p = 24, t = 60, seed = 1)
+#' fit <- fit_ridge(data$X, data$Y, cv = data$runs, n_threads = 2)
+#' ggplot2::autoplot(fit) + ggplot2::labs(title = "Penalties")
+#' ggplot2::autoplot(fit, "scores")
 #' @name autoplot.voxridge_fit
 NULL
 
@@ -25,6 +28,7 @@ NULL
 autoplot.voxridge_fit <- function(object, type = NULL, null = NULL, what = NULL, title = NULL, ...) {
   rlang::check_installed("ggplot2")
   call <- rlang::current_env()
+  validate_fit(object, "object", call)
   type <- as_plot_type(type, object, call)
   check_plot_settings(type, null, what, title, call)
   if (type == "map") return(gg_fit_map(object, what, title, ..., call = call))

@@ -126,7 +126,7 @@ orient_axes <- function(affine, pixdim = NULL, call = rlang::caller_env()) {
           "grid", found = affine, call = call)
   }
   A <- affine[1:3, 1:3]
-  size <- sqrt(colSums(A^2))
+  size <- unname(sqrt(colSums(A^2)))
   orders <- list(1:3, c(1L, 3L, 2L), c(2L, 1L, 3L), c(2L, 3L, 1L), c(3L, 1L, 2L), 3:1)
   likeness <- vapply(orders, function(order) sum(abs(A[cbind(1:3, order)]) / size[order]), 0)
   axis <- orders[[which.max(likeness)]]
@@ -190,7 +190,9 @@ map_slices <- function(x, mask, background, plane, slices, limits, threshold, ar
   slices <- choose_slices(map$inside, orientation$axis[axes$through], orientation$flip[axes$through], slices, call)
   limits <- as_map_limits(limits, map$volume[map$inside], call)
   cut <- function(volume) {
-    if (!is.null(volume)) simplify2array(lapply(slices, cut_slice, volume = volume, orientation = orientation, axes))
+    if (is.null(volume)) return(NULL)
+    parts <- lapply(slices, cut_slice, volume = volume, orientation = orientation, plane = axes)
+    array(unlist(parts), c(dim(parts[[1L]]), length(parts)))
   }
   out <- list(value = cut(map$volume), inside = cut(map$inside), background = cut(background))
   shown <- out$inside
@@ -253,9 +255,11 @@ clipped_share <- function(values, limits) {
 }
 
 clip_note <- function(clipped, what = "voxels") {
-  part <- function(share, side) if (share > 0) sprintf("%s of %s %s", format_share(share), what, side)
-  parts <- c(part(clipped[[1L]], "below"), part(clipped[[2L]], "above"))
-  if (length(parts)) paste0(paste(parts, collapse = ", "), " the limits of the colours")
+  beyond <- clipped > 0
+  if (!any(beyond)) return(NULL)
+  shares <- vapply(clipped[beyond], format_share, "")
+  shares[1L] <- paste(shares[1L], "of", what)
+  paste(paste(shares, c("below", "above")[beyond], collapse = ", "), "the limits of the colours")
 }
 
 format_share <- function(share) {
@@ -267,7 +271,9 @@ is_diverging <- function(limits) limits[1L] < 0 && limits[2L] > 0
 # 256 colours: of a vector, of a palette of hcl.colors(), or by the sign of the limits.
 as_palette <- function(palette, limits, call) {
   if (is.null(palette)) palette <- if (is_diverging(limits)) "Blue-Red 3" else "Inferno"
-  if (rlang::is_string(palette) && palette %in% grDevices::hcl.pals()) return(grDevices::hcl.colors(256L, palette))
+  if (rlang::is_string(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
+    return(grDevices::hcl.colors(256L, palette))
+  }
   known <- is.character(palette) && length(palette) > 1L && !anyNA(palette) &&
     !inherits(try(grDevices::col2rgb(palette), silent = TRUE), "try-error")
   if (known) return(grDevices::colorRampPalette(palette, space = "Lab")(256L))

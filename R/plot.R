@@ -8,7 +8,7 @@
 #'   penalty, as banded ridge.
 #' * `"scores"`: the distribution of the held-out scores over targets, with that of `null` scores as an outline, the
 #'   95th percentile of these, and the share of targets above it. A score is the mean over folds at the chosen penalty.
-#'   It was chosen for being large: without a null distribution from the same search it flatters.
+#'   It was chosen for being large: without a null distribution, as [null_scores()] makes one, it flatters.
 #' * `"bands"`: the share of each band in a target's weights (gamma, which sum to 1 here; a share of the weight is not
 #'   a share of explained variance, see [r2_split()]). Three bands: a triangle whose corners are the bands, with one
 #'   point for all targets of the same weights, its area their number, its colour their mean score; the numbers at a
@@ -20,11 +20,11 @@
 #' Targets that were constant or skipped are left out. Each picture takes one figure of the current device; graphical
 #' parameters are put back.
 #'
-#' @param x A fit, as `fit_ridge()` or `fit_banded_ridge()` return it.
+#' @param x A fit, as [fit_ridge()] or [fit_banded_ridge()] return it.
 #' @param type `"alphas"` (the default of ridge), `"bands"` (that of banded ridge, and for it alone), `"scores"` or
 #'   `"map"`.
-#' @param null NULL, or a numeric vector or matrix of scores of fits to data without an effect (permuted samples, for
-#'   example), in the unit of the scores, any number of them, NA are left out. Only for `"scores"`.
+#' @param null NULL, or a numeric vector or matrix of scores without a relation, in the unit of the scores, any number
+#'   of them, NA are left out: what [null_scores()] returns, or scores of fits to permuted data. Only for `"scores"`.
 #' @param what NULL or `"scores"`: a map of the held-out scores; `"best_alphas"`: of the logarithm (base 10) of the
 #'   penalties; the name of a band: of its share of the weight. Only for `"map"`.
 #' @param title Text above the picture. NULL (the default): none.
@@ -33,20 +33,32 @@
 #' @returns `plot()` returns, invisibly, the data that were drawn: a data frame or, for `"map"`, what [plot_map()]
 #'   returns. `autoplot()` returns a ggplot object.
 #' @section Errors:
-#' `voxridge_error_missing_part` (a fit without scores, or without a mask), `voxridge_error_nonfinite` (no target that
-#' is neither constant nor skipped, no finite score), `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null`
-#' or `what` with another type), `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
+#' `voxridge_error_old_object`, `voxridge_error_missing_part` (a fit without scores, or without a mask),
+#' `voxridge_error_nonfinite` (no target that is neither constant nor skipped, no finite score),
+#' `voxridge_error_type` (`null`), `voxridge_error_conflict` (`null` or `what` with another type),
+#' `voxridge_error_argument`; for maps those of [plot_map()]. See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. The order of targets does not change a picture other than a map.
 #' `par()` is the same afterwards.
 #' @references
 #' Dupre la Tour, T., Eickenberg, M., Nunez-Elizalde, A. O., Gallant, J. L. (2022). Feature-space selection with banded
 #' ridge regression. NeuroImage 264, 119728. \doi{10.1016/j.neuroimage.2022.119728}
+#' @seealso [plot_map()]
 #' @examples
-#' NULL
+#' data <- simulate_encoding(n = 90, p = 24, t = 60, n_bands = 3, seed = 1)
+#' fit <- fit_ridge(data$X, data$Y, cv = data$runs, n_threads = 2)
+#' plot(fit)
+#' plot(fit, "scores", null = null_scores(fit, n_shifts = 5, seed = 1, n_threads = 2))
+#' banded <- fit_banded_ridge(data$Xs, data$Y, alphas = 10^(0:4), cv = data$runs, n_iter = 20, seed = 1,
+#'                            n_threads = 2)
+#' plot(banded)
+#' # a map, here of voxels in a row of boxes
+#' mask <- structure(list(dim = c(6L, 5L, 2L), affine = NULL, index = 1:60, n = 60L), class = "brain_mask")
+#' plot(banded, "map", what = "band1", mask = mask)
 #' @export
 plot.voxridge_fit <- function(x, type = NULL, null = NULL, what = NULL, title = NULL, ...) {
   call <- rlang::current_env()
+  validate_fit(x, "x", call)
   type <- as_plot_type(type, x, call)
   check_plot_settings(type, null, what, title, call)
   if (type == "map") return(invisible(plot_fit_map(x, what, title, ..., call = call)))
@@ -89,7 +101,7 @@ draw_axes <- function(xlab = NULL, ylab = NULL, x_at = NULL, x_labels = TRUE, x_
   graphics::box(bty = "l", lwd = 0.8)
   size <- graphics::par("pin")
   graphics::title(xlab = xlab, line = 1.7, cex.lab = fit_cex(xlab, size[1L], 0.9))
-  graphics::title(ylab = ylab, line = 2.7, cex.lab = fit_cex(ylab, size[2L] * 1.1, 0.9))
+  graphics::title(ylab = ylab, line = 2.7, cex.lab = fit_cex(ylab, size[2L] * 1.3, 0.9))
 }
 
 # Few ticks where the panel is low.
@@ -111,6 +123,11 @@ head_text <- function(figure, left, right = NULL, left_colour = "grey25", right_
   size <- graphics::par("pin")
   y <- usr[4L] + 0.55 * figure$line * diff(usr[3:4]) / size[2L]
   cex <- fit_cex(paste0(left, if (length(right)) "   ", right), size[1L], 0.8)
+  if (cex < 0.55 && length(right)) {
+    # no room for both: what is a warning stays
+    left <- ""
+    cex <- fit_cex(right, size[1L], 0.7)
+  }
   graphics::text(usr[1L], y, left, adj = c(0, 0.5), col = left_colour, cex = cex)
   if (length(right)) graphics::text(usr[2L], y, right, adj = c(1, 0.5), col = right_colour, cex = cex)
 }

@@ -112,7 +112,7 @@ draw_stacked <- function(fit, title, call) {
     graphics::polygon(c(part$x, rev(part$x)), 100 * c(part$lower, rev(part$upper)), col = colours[b], border = NA)
   }
   inner <- data$ends[data$ends > 0 & data$ends < data$n]
-  graphics::segments(inner, 0, inner, 100, col = "white", lwd = 1.2)
+  if (length(inner)) graphics::segments(inner, 0, inner, 100, col = "white", lwd = 1.2)
   draw_axes(paste0("Targets, sorted by largest band and its share (n = ", format_count(data$n), ")"),
             "Share of the weight (%)")
   invisible(cells)

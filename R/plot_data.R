@@ -25,11 +25,9 @@ plotted_targets <- function(fit, arg, call) {
   )
 }
 
-fit_kind <- function(fit) if (inherits(fit, "voxridge_banded_ridge")) "banded" else "ridge"
-
 plot_types <- function(fit) {
   types <- c("alphas", "scores", "bands", "map")
-  if (fit_kind(fit) == "banded") types[c(3L, 1L, 2L, 4L)] else types[-3L]
+  if (is_banded(fit)) types[c(3L, 1L, 2L, 4L)] else types[-3L]
 }
 
 as_plot_type <- function(type, fit, call) {
@@ -69,7 +67,7 @@ alpha_axis <- function(alphas) {
   x <- log10(alphas[alphas > 0])
   step <- if (length(x) > 1L) stats::median(diff(x)) else 0.5
   has_zero <- alphas[1L] == 0
-  away <- max(step, diff(range(c(x, 0 * x))) * 0.08)
+  away <- if (length(x)) max(step, 0.08 * diff(range(x))) else step
   zero <- if (!length(x)) 0 else x[1L] - 1.5 * away
   decades <- axis_decades(x)
   list(
@@ -102,7 +100,7 @@ alpha_text <- function(x) {
 # Scores as alphas x targets, means over folds; NULL where the fit has none of that shape.
 mean_cv_scores <- function(fit) {
   scores <- fit$cv_scores
-  if (is.null(scores) || fit_kind(fit) == "banded") return(NULL)
+  if (is.null(scores) || is_banded(fit)) return(NULL)
   n_alphas <- length(fit$alphas)
   t <- n_fit_targets(fit)
   size <- dim(scores)
@@ -224,12 +222,14 @@ score_bins <- function(fit, null = NULL, arg = "x", call = rlang::caller_env()) 
   out
 }
 
-# The range of all scores, or of the central 99 % where the others would take over half of the picture.
+# The range of all scores or, where that is over twice the range of the central 99 %, the latter widened by half.
 central_range <- function(scores, null) {
   whole <- range(scores, null)
   inner <- range(stats::quantile(scores, c(0.005, 0.995), names = FALSE, type = 1L),
                  if (length(null)) stats::quantile(null, c(0.005, 0.995), names = FALSE, type = 1L))
-  range <- if (diff(whole) > 2 * diff(inner) && diff(inner) > 0) inner else whole
+  wide <- inner + c(-0.25, 0.25) * diff(inner)
+  range <- whole
+  if (diff(whole) > 2 * diff(inner) && diff(inner) > 0) range <- c(max(whole[1L], wide[1L]), min(whole[2L], wide[2L]))
   if (diff(range) == 0) range + c(-1, 1) * max(abs(range[1L]) / 10, 0.05) else range
 }
 
@@ -245,7 +245,8 @@ score_legend <- function(data) {
 }
 
 score_note <- function(data) {
-  if (data$outside > 0) sprintf("%s of targets beyond the range shown are in the outermost bars", format_share(data$outside))
+  if (data$outside == 0) return(NULL)
+  sprintf("%s of targets beyond the range shown are in the outermost bars", format_share(data$outside))
 }
 
 # ---- bands -----------------------------------------------------------------------------------
@@ -303,8 +304,8 @@ ternary_grid <- function(levels = c(0.25, 0.5, 0.75)) {
   do.call(rbind, lines)
 }
 
-# Stacked shares: targets sorted by their largest band and its share, averaged over at most `most` columns. Data frame of
-# band, left, right (in targets), lower, upper.
+# Stacked shares: targets sorted by their largest band and its share, averaged over at most `most` columns. `cells`:
+# data frame of band, left, right (in targets), lower, upper.
 stacked_data <- function(fit, most = 400L, arg = "x", call = rlang::caller_env()) {
   bands <- band_shares(fit, arg, call)
   shares <- bands$shares
@@ -353,11 +354,11 @@ mean_share_labels <- function(mean) sprintf("%s (mean %s)", names(mean), vapply(
 
 # The values of a fit for a map, with the label of the colour bar and, for shares, the limits.
 map_values <- function(fit, what = NULL, arg = "x", call = rlang::caller_env()) {
-  bands <- if (fit_kind(fit) == "banded") levels(fit$bands)
+  bands <- if (is_banded(fit)) levels(fit$bands)
   what <- as_choice(what %||% "scores", c("scores", "best_alphas", bands), arg = "what", call = call)
   if (what == "scores") {
     finite_scores(fit, arg, call)
-    return(list(values = as.vector(fit$scores), label = score_label(fit)))
+    return(list(values = as.vector(fit$scores), label = score_label(fit, "Mean held-out")))
   }
   if (what == "best_alphas") {
     values <- log10(as.vector(fit$best_alphas))

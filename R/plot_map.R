@@ -8,9 +8,9 @@
 #' numbered instead of placed in mm. Oblique slices are not resampled: their position is that of their centre. Voxels
 #' keep their true proportions.
 #'
-#' Voxels of the mask without a finite value are drawn in dark grey, those below `threshold` as the background or, without
-#' one, in light grey. Values beyond `limits` have the colour of the limit; the bar then has a pointed end and a note
-#' says how many there are.
+#' Voxels of the mask without a finite value are drawn in dark grey, those below `threshold` as the background
+#' or, without one, in light grey. Values beyond `limits` have the colour of the limit; the bar then has a pointed end
+#' and a note says how many there are.
 #'
 #' The picture takes one figure of the current device, so that several fit side by side with `par(mfrow =)`; graphical
 #' parameters are put back.
@@ -131,8 +131,8 @@ map_keys <- function(map, kind) {
   keys[any(kind == "missing"), ]
 }
 
-# Panels in the number of columns that makes them largest, packed around the middle of `box` (left, bottom, right, top in
-# inches), with the letters at the edges of the whole.
+# Panels in the number of columns that makes them largest, packed around the middle of `box` (left, bottom, right, top
+# in inches), with the letters at the edges of the whole.
 draw_mosaic <- function(figure, map, colours, box) {
   size <- dim(colours)[1:2] * map$size
   n <- dim(colours)[3L]

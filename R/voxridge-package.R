@@ -5,6 +5,8 @@
 #' vectors back.
 #'
 #' @section Where to start:
+#' * [fit_ridge()], [fit_banded_ridge()]: models with the usual verbs, `predict()`, `coef()`, `tidy()` and others (see
+#'   [voxridge_fit]); [score()] and [null_scores()].
 #' * [solve_ridge_cv()]: choose a penalty per target and fit.
 #' * [solve_banded_ridge_cv()]: a penalty per feature space and target; [r2_split()] and [r2_unique()]: what each of the
 #'   spaces explains.
@@ -18,6 +20,7 @@
 #'
 #' @section Options:
 #' * `voxridge.threads`: number of threads where `n_threads` is not given, see [voxridge_threads].
+#' * `voxridge.print_max`: how many feature spaces `print()` shows (5).
 #' * `voxridge.memory_gb`: working memory of a call in GB, see [device_memory_budget()].
 #'
 #' @references
