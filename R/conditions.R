@@ -16,10 +16,9 @@
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
-#' | `voxridge_error_grid` | images or masks that do not have the same voxels in the same places |
+#' | `voxridge_error_grid` | images or masks of other sizes or places in space, or an affine that cannot be used |
 #' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
 #' | `voxridge_error_no_data` | a question about data that a fit was told not to keep |
-#' | `voxridge_error_grid` | images of another size or place in space than the mask or map, or an unusable affine |
 #' | `voxridge_error_missing_part` | a picture of a part that a fit does not hold: its scores, its mask |
 #' | `voxridge_error_folds` | folds that cannot be used: empty, overlapping, incomplete, too many |
 #' | `voxridge_error_runs` | runs that are not in one block each, or too short for what is asked of them |

@@ -154,6 +154,7 @@ solve_standardized <- function(design, Y, alphas, score_func, dots, call) {
   score <- as_score(score_func, call)
   plan <- standardized_plan(dots, call)
   folds <- design$folds
+  check_whole_runs(folds, list(X = X, Y = targets$Y), call)
   check_score_folds(score, folds, call)
   check_conservative(plan, folds, call)
   check_search_memory(design, targets, length(alphas), utils::modifyList(plan, list(cv_scores = "all")), call)

@@ -14,7 +14,11 @@ MAP_GREY <- c(missing = "#969696", below = "#DEDEDE")
 # A vector over the voxels of a mask, or a 3-D array, as a list of the `volume`, the voxels `inside` the mask and the
 # `affine`.
 as_brain_map <- function(x, mask, arg, call) {
-  if (!is.null(mask)) check_brain_mask(mask, call)
+  if (!is.null(mask)) mask <- make_mask(mask, call = call)
+  if (is.character(x) || isS4(x) || inherits(x, c("niftiImage", "nifti_header"))) {
+    image <- as_image(x, arg, call = call)
+    x <- structure(image_data(image, call), affine = image$affine)
+  }
   if (is.logical(x)) storage.mode(x) <- "double"
   if (!is.numeric(x) || is.object(x)) refuse_map(x, arg, call)
   size <- dim(x)
@@ -41,16 +45,6 @@ refuse_map <- function(x, arg, call) {
   abort(
     c("{.arg {arg}} must be a numeric vector of one value per voxel or a 3-D array, not {found}.",
       i = "Draw one map at a time: a row of a matrix of voxels, or {.code {arg}[, , , 1]} of a 4-D array."),
-    "type",
-    found = found, call = call
-  )
-}
-
-check_brain_mask <- function(mask, call) {
-  if (inherits(mask, "brain_mask")) return(invisible(mask))
-  found <- describe(mask)
-  abort(
-    c("{.arg mask} must be a brain mask or NULL, not {found}.", i = "Make one with {.code brain_mask()}."),
     "type",
     found = found, call = call
   )

@@ -53,7 +53,7 @@
 #'                            n_threads = 2)
 #' plot(banded)
 #' # a map, here of voxels in a row of boxes
-#' mask <- structure(list(dim = c(6L, 5L, 2L), affine = NULL, index = 1:60, n = 60L), class = "brain_mask")
+#' mask <- brain_mask(array(1, c(6, 5, 2)))
 #' plot(banded, "map", what = "band1", mask = mask)
 #' @export
 plot.voxridge_fit <- function(x, type = NULL, null = NULL, what = NULL, title = NULL, ...) {

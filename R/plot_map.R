@@ -16,11 +16,12 @@
 #' parameters are put back.
 #'
 #' @param x For `plot_map()` a numeric vector with one value per voxel of the mask, in its order (NA, NaN and Inf: no
-#'   value), or a 3-D numeric array such as a brain map. For `plot()` a brain mask.
-#' @param mask A brain mask, which a vector needs; by default the one that `x` carries. NULL (an array only): the brain
-#'   is where the array is finite, or not 0 where all of it is finite.
+#'   value), or an image of one volume: a 3-D numeric array such as that of [brain_map()], a NIfTI file, or an object of
+#'   RNifti, oro.nifti or neuroim2. For `plot()` a brain mask.
+#' @param mask A [brain_mask()], or what it makes one of, which a vector needs; by default the one that `x` carries. NULL
+#'   (an image only): the brain is where the image is finite, or not 0 where all of it is finite.
 #' @param values NULL draws the mask itself; otherwise what `x` is in `plot_map()`.
-#' @param background NULL (none), or a 3-D numeric array of the same grid, drawn in grey beneath. Its zeros and NA are
+#' @param background NULL (none), or an image of one volume on the same grid, drawn in grey beneath. Its zeros and NA are
 #'   left blank.
 #' @param plane `"axial"` (the default), `"coronal"` or `"sagittal"`.
 #' @param slices NULL takes up to 12 evenly spaced slices with voxels of the mask; or whole numbers: positions in the
@@ -47,13 +48,11 @@
 #' of it give the same picture. `par()` is the same afterwards.
 #' @examples
 #' # a ball of voxels of 3 mm, with values that rise to the front
-#' centre <- c(12, 14, 11)
-#' affine <- rbind(cbind(diag(3), -centre) * 3, c(0, 0, 0, 1))
-#' grid <- as.matrix(expand.grid(0:24, 0:28, 0:22))
-#' inside <- which(colSums((t(grid) - centre)^2 / c(10, 12, 9)^2) < 1)
-#' mask <- structure(list(dim = c(25L, 29L, 23L), affine = affine, index = inside, n = length(inside)),
-#'                   class = "brain_mask")
-#' values <- sin(grid[inside, 2] / 5)
+#' size <- c(25, 29, 23)
+#' place <- sapply(1:3, function(axis) slice.index(array(0, size), axis) - (size[axis] + 1) / 2)
+#' inside <- array(colSums(t(place)^2 / c(10, 12, 9)^2) < 1, size)
+#' mask <- brain_mask(inside, affine = rbind(cbind(diag(3, 3), -36), c(0, 0, 0, 1)))
+#' values <- sin(place[inside, 2] / 5)
 #' plot_map(values, mask = mask, label = "weight")
 #' plot_map(values, mask = mask, plane = "sagittal", slices = c(8, 13, 18), threshold = 0.3)
 #' plot(mask)

@@ -177,11 +177,11 @@ test_that("held-out rows influence neither the model nor the scales of their fol
 
 test_that("columns that are constant in training rows do no harm", {
   problem <- random_problem(40, 5, 3, seed = 44)
-  X <- cbind(problem$X, 0.1, c(rep(0, 30), rnorm(10)))
+  X <- cbind(problem$X, 0.1, c(rep(0, 30), withr::with_seed(44, rnorm(10))))
   fit <- fit_quietly(X, problem$Y, alphas = ALPHAS, cv = 4, standardize = TRUE)
   plain <- fit_quietly(problem$X, problem$Y, alphas = ALPHAS, cv = 4, standardize = TRUE)
   expect_false(anyNA(fit$cv_scores))
-  expect_identical(unname(fit$coefs[6L, ]), rep(0, 3))
+  expect_close(fit$coefs[6L, ], rep(0, 3), 1e-12)
   # in the last fold both columns are constant in training
   expect_close(fit$cv_scores[4L, , ], plain$cv_scores[4L, , ])
 })
