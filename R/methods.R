@@ -234,7 +234,7 @@ coef.voxridge_fit <- function(object, ...) {
 }
 
 check_coefs <- function(fit, call, arg = "object") {
-  if (fit$coef_form != "none") return(invisible(fit))
+  if (!is.null(fit[["coefs"]])) return(invisible(fit))
   abort(
     c("{.arg {arg}} must have coefficients, not be a fit with {.code return_coefs = \"none\"}.",
       i = "Fit with {.code return_coefs = \"primal\"} or {.code \"dual\"}."),

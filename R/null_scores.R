@@ -26,8 +26,8 @@
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' `voxridge_error_no_data`, `voxridge_error_folds` (samples held out more than once, `"gcv"`, folds too short to
-#' shift), `voxridge_error_argument`, `voxridge_error_memory` (the predictions, n x t, over half of the free memory),
-#' `voxridge_error_type`, `voxridge_error_old_object`. See [voxridge-conditions].
+#' shift), `voxridge_error_argument`, `voxridge_error_memory` (predictions, n x t, or scores over half of the free
+#' memory), `voxridge_error_type`, `voxridge_error_old_object`. See [voxridge-conditions].
 #' @section Invariants:
 #' The same seed gives the same scores, whatever the number of threads. Results do not depend on the other targets.
 #' @seealso [score()] for the score of new data.
@@ -43,6 +43,8 @@ null_scores <- function(fit, n_shifts = 1, min_shift = NULL, seed = NULL, n_thre
   n_shifts <- as_count(n_shifts)
   min_shift <- as_count(min_shift, null_ok = TRUE)
   blocks <- shifted_folds(fit, min_shift, call)
+  results <- c("null scores" = 8 * as.double(n_shifts) * (fit$dims[["t"]] + length(blocks$rows)))
+  check_result_memory(results, "Ask for fewer shifts per call.", call)
   control <- core_control(n_threads, call = call)
   key <- as_key(seed)
   shifts <- draw_shifts(blocks, n_shifts, key)

@@ -153,6 +153,7 @@ test_that("bad input is refused", {
   fit <- fit_quietly(problem$X, problem$Y, cv = 3)
   expect_refused(null_scores(solve_quietly(problem$X, problem$Y)), "fit")
   expect_refused(null_scores(fit, 0), "n_shifts")
+  expect_error(null_scores(fit, .Machine$integer.max), class = "voxridge_error_memory")
   expect_refused(null_scores(fit, min_shift = 6), "min_shift", "10")
   expect_refused(null_scores(fit, min_shift = 0), "min_shift")
   expect_refused(null_scores(fit, seed = -1), "seed")
