@@ -21,7 +21,7 @@ as_image <- function(x, arg = rlang::caller_arg(x), affine = NULL, call = rlang:
   } else {
     array_image(x, arg, call)
   }
-  if (!is.null(affine)) image$affine <- affine
+  if (!is.null(affine)) image[c("affine", "space")] <- list(affine, "mm")
   image
 }
 
@@ -39,7 +39,7 @@ known_space <- function(unit) if (unit %in% SPACE_UNITS) unit else "mm"
 
 in_seconds <- function(tr, unit) {
   if (!is_number(tr) || tr <= 0) return(NULL)
-  switch(unit, ms = tr / 1e3, us = tr / 1e6, tr)
+  switch(unit, ms = tr / 1e3, us = tr / 1e6, s = , unknown = tr)
 }
 
 mask_image <- function(mask) {
@@ -61,6 +61,7 @@ array_image <- function(x, arg, call) {
   units <- attr(x, "pixunits")
   size <- attr(x, "pixdim")
   tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], if (length(units) > 1L) units[2L] else "s")
+  if (inherits(x, "internalImage")) x <- as.array(x)
   attributes(x) <- list(dim = dim)
   new_image(dim, x, if (!is.null(affine)) as_affine(affine, arg, call), tr = tr,
             space = known_space(if (length(units)) units[1L] else ""))
@@ -94,9 +95,9 @@ s4_image <- function(x, arg, call) {
   slots <- methods::slotNames(x)
   data <- tryCatch(plain_array(x, slots), error = function(cnd) NULL)
   if (!length(dim(data)) %in% 3:4 || !(is.numeric(data) || is.logical(data))) refuse_image(x, arg, call)
-  if (all(c("srow_x", "qform_code", "pixdim") %in% slots)) {
+  if (all(c("srow_x", "qform_code", "pixdim", "xyzt_units") %in% slots)) {
     image <- new_image(dim(data), data, oro_affine(x))
-    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], "s")
+    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L)))
     return(image)
   }
   if ("space" %in% slots && "trans" %in% methods::slotNames(x@space)) {
@@ -168,19 +169,22 @@ check_same_grid <- function(a, b, arg_a, arg_b, call) {
   abort(c(message, i = advice), "grid", expected = dim_b, found = dim_a, distance_mm = distance, call = call)
 }
 
-# Equal but for the direction and order of axes: the same steps and the same box in space.
+# Equal but for the direction and order of axes: the same numbers of voxels and the same corners, in another order.
 same_axes <- function(a, b) {
-  steps <- function(x) {
-    steps <- abs(x$affine[1:3, 1:3])
-    key <- rbind(steps, x$dim[1:3])
-    key[, do.call(order, lapply(4:1, function(i) round(key[i, ], 3L)))]
+  if (!all(sort(a$dim[1:3]) == sort(b$dim[1:3]))) return(FALSE)
+  corners <- function(x) {
+    ends <- as.matrix(expand.grid(lapply(x$dim[1:3], function(n) c(0, n - 1))))
+    x$affine[1:3, ] %*% rbind(t(ends), 1)
   }
-  isTRUE(all.equal(steps(a), steps(b), tolerance = 1e-3))
+  of_b <- corners(b)
+  nearest <- apply(corners(a), 2L, function(corner) sqrt(min(colSums((of_b - corner)^2))))
+  all(nearest < GRID_TOLERANCE_MM)
 }
 
 # The values of an image as a plain array.
-image_data <- function(image, call) {
+image_data <- function(image, arg, call) {
   if (!is.null(image$data)) return(image$data)
-  x <- read_nifti(image$path, progress = FALSE)
-  array(as.vector(x), dim(x))
+  x <- read_values(image$header, seq_len(image$header$n_volumes), image$dim, arg, FALSE, call)
+  dim(x) <- image$dim
+  x
 }
