@@ -152,7 +152,7 @@ as_volumes <- function(volumes, n, arg = "volumes", call = rlang::caller_env()) 
 # A call into the core that reads files: an error of a file names the argument that it came in by.
 run_nifti <- function(expr, path, arg, call) {
   tryCatch(expr, voxridge_error_file = function(cnd) {
-    text <- cli::ansi_strip(conditionMessage(cnd))
+    text <- cnd$message
     if (length(path) > 1L) {  # the core begins with the number of the file
       k <- as.integer(sub(": .*", "", text))
       text <- sub("^[0-9]+: ", "", text)

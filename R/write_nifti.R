@@ -150,7 +150,7 @@ smallest_type <- function(x) {
 
 run_nifti_write <- function(expr, path, call) {
   tryCatch(expr, voxridge_error_file = function(cnd) {
-    text <- cli::ansi_strip(conditionMessage(cnd))
+    text <- cnd$message
     first <- if (cnd$where == "datatype") {
       c("{.arg datatype} must hold every value of {.arg x}, but {text}.",
         i = "Use {.code datatype = \"float64\"} or another wider type; {.fn round} makes whole numbers.")

@@ -34,7 +34,7 @@ run_python <- function(code, args, folder) {
   out
 }
 
-# What nibabel finds in files: a list of dim, values (double), affine, header (a named list of fields) for each, or of
+# What nibabel finds in files: for each a list of dim, values (double), affine, header (named fields) and descrip, or of
 # error.
 nibabel_read <- function(paths) {
   folder <- withr::local_tempdir()
@@ -74,7 +74,7 @@ for k, path in enumerate(open(sys.argv[1], encoding="utf-8").read().splitlines()
             for field in "pixdim qform_code sform_code datatype".split():
                 out.write("%s %s\\n" % (field, raw(h[field])))
             out.write("units %s\\n" % raw(h["xyzt_units"]))
-            out.write("descrip %s\\n" % h["descrip"].item().decode("utf-8", "replace"))
+            out.write("descrip %s\\n" % h["descrip"].item().split(b"\\0")[0].decode("utf-8", "replace"))
             values.ravel(order="F").tofile("%s/%d.bin" % (folder, k))
         except Exception as problem:
             out.seek(0)
@@ -82,8 +82,8 @@ for k, path in enumerate(open(sys.argv[1], encoding="utf-8").read().splitlines()
             out.write("error %s\\n" % problem)
 '
 
-# Files of every type, byte order, version and container, written by nibabel: a data frame of path, type, endian, version
-# and container. All hold the same places: the ends of the type, 0, 1 and counting numbers.
+# Files of every type, byte order, version and container, written by nibabel: a data frame of path, type, endian,
+# version and container. All hold the same places: the ends of the type, 0, 1 and counting numbers.
 nibabel_write_all <- function(folder) {
   out <- run_python(NIBABEL_WRITE, folder, folder)
   table <- utils::read.table(text = out, col.names = c("path", "type", "endian", "version", "container"))

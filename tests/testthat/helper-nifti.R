@@ -42,7 +42,8 @@ as_bytes <- function(x, type) {
   if (type == "text") return(if (is.character(x)) c(charToRaw(x), as.raw(0)) else as.raw(x))
   if (type %in% c("int64", "uint64")) return(unlist(lapply(x, whole_bytes)))
   if (type == "uint32") return(unlist(lapply(x, function(one) whole_bytes(one)[1:4])))
-  writeBin(if (startsWith(type, "float")) as.double(x) else as.integer(x), raw(), NIFTI_BYTES[[type]], endian = "little")
+  x <- if (startsWith(type, "float")) as.double(x) else as.integer(x)
+  writeBin(x, raw(), NIFTI_BYTES[[type]], endian = "little")
 }
 
 # A whole number below 2^53 in size, as 8 bytes (two's complement).
