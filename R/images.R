@@ -10,16 +10,16 @@
 # NeuroVec. `affine`: of an array that has none, or instead of its own.
 as_image <- function(x, arg = rlang::caller_arg(x), affine = NULL, call = rlang::caller_env()) {
   force(arg)
-  image <- if (is.character(x)) {
+  image <- if (is.character(x) && is.null(dim(x))) {
     file_image(read_header(x, arg, call))
   } else if (inherits(x, "nifti_header")) {
     file_image(x)
   } else if (inherits(x, "brain_mask")) {
     mask_image(validate_mask(x, arg, call))
   } else if (isS4(x)) {
-    s4_image(x, arg, call)
+    s4_image(x, affine, arg, call)
   } else {
-    array_image(x, arg, call)
+    array_image(x, affine, arg, call)
   }
   if (!is.null(affine)) image[c("affine", "space")] <- list(affine, "mm")
   image
@@ -48,7 +48,7 @@ mask_image <- function(mask) {
   new_image(mask$dim, data, mask$affine)
 }
 
-array_image <- function(x, arg, call) {
+array_image <- function(x, affine, arg, call) {
   dim <- dim(x)
   if (!length(dim) %in% 3:4 || !(is.numeric(x) || is.logical(x)) || inherits(x, "integer64")) {
     refuse_image(x, arg, call)
@@ -57,7 +57,7 @@ array_image <- function(x, arg, call) {
     found <- paste(dim, collapse = " x ")
     abort("{.arg {arg}} must have at least one voxel, not {found}.", "shape", found = dim, call = call)
   }
-  affine <- attr(x, "affine") %||% if (inherits(x, "niftiImage")) rnifti_affine(x, arg, call)
+  affine <- affine %||% attr(x, "affine") %||% if (inherits(x, "niftiImage")) rnifti_affine(x, arg, call)
   units <- attr(x, "pixunits")
   size <- attr(x, "pixdim")
   tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], if (length(units) > 1L) units[2L] else "s")
@@ -91,12 +91,12 @@ rnifti_affine <- function(x, arg, call) {
   )
 }
 
-s4_image <- function(x, arg, call) {
+s4_image <- function(x, affine, arg, call) {
   slots <- methods::slotNames(x)
   data <- tryCatch(plain_array(x, slots), error = function(cnd) NULL)
   if (!length(dim(data)) %in% 3:4 || !(is.numeric(data) || is.logical(data))) refuse_image(x, arg, call)
   if (all(c("srow_x", "qform_code", "pixdim", "xyzt_units") %in% slots)) {
-    image <- new_image(dim(data), data, oro_affine(x))
+    image <- new_image(dim(data), data, affine %||% oro_affine(x))
     if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L)))
     return(image)
   }
@@ -118,6 +118,9 @@ oro_affine <- function(x) {
     as.integer(x@sform_code), rbind(x@srow_x, x@srow_y, x@srow_z), as.integer(x@qform_code),
     c(x@quatern_b, x@quatern_c, x@quatern_d, x@qoffset_x, x@qoffset_y, x@qoffset_z), as.double(x@pixdim)
   )
+  header <- structure(list(path = "The image of oro.nifti", pixdim = x@pixdim, affine_source = raw$source),
+                      affine_doubt = raw[c("repaired", "disagreement")])
+  if (is_doubtful(header)) warn_affine(header)
   raw$affine
 }
 
