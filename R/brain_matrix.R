@@ -46,6 +46,7 @@
 brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   call <- rlang::current_env()
   mask <- make_mask(mask)
+  progress <- as_flag(progress)
   if (inherits(x, "nifti_header")) x <- x$path
   if (!is.character(x)) return(array_matrix(as_image(x, "x", call = call), mask, volumes, call))
   if (!length(x) || anyNA(x)) abort("{.arg x} must name at least one file, without NA, not {describe(x)}.", "argument")
@@ -57,7 +58,7 @@ brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
     )
   }
   args <- file_arg("x", seq_along(x), length(x))
-  headers <- Map(function(path, arg) read_header(path, arg, call), unname(x), args)
+  headers <- unname(Map(function(path, arg) read_header(path, arg, call), x, args))
   doubtful <- Filter(is_doubtful, headers)
   if (length(doubtful)) warn_affine(doubtful[[1L]])
   Map(function(header, arg) check_same_grid(header, mask, arg, "mask", call), headers, args)
@@ -71,9 +72,11 @@ brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
   paths <- vapply(headers, `[[`, "", "path")
-  rows <- run_nifti(core_nifti_rows(paths, lapply(wanted, as.double), as.double(mask$index), control), paths, "x", call)
-  attr(rows, "mask") <- mask
-  rows
+  run_nifti({
+    rows <- core_nifti_rows(paths, lapply(wanted, as.double), as.double(mask$index), control)
+    attr(rows, "mask") <- mask  # here, where nothing else holds the matrix: R would copy it later
+    rows
+  }, paths, "x", call)
 }
 
 array_matrix <- function(image, mask, volumes, call) {

@@ -1,6 +1,6 @@
 # Images in one form, whatever form they come in: list(dim, data, path, affine, header, tr, space).
 #   dim     3 or 4 numbers
-#   data    array, NULL for a file
+#   data    array without a class, NULL for a file
 #   path    of a file, else NULL
 #   affine  4 x 4, or NULL where nothing says where voxels lie
 #   header  of a file, else NULL
@@ -62,7 +62,7 @@ array_image <- function(x, affine, arg, call) {
   size <- attr(x, "pixdim")
   tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], if (length(units) > 1L) units[2L] else "s")
   if (inherits(x, "internalImage")) x <- as.array(x)
-  attributes(x) <- list(dim = dim)
+  if (is.object(x)) attributes(x) <- list(dim = dim)  # a copy; other attributes do no harm
   new_image(dim, x, if (!is.null(affine)) as_affine(affine, arg, call), tr = tr,
             space = known_space(if (length(units)) units[1L] else ""))
 }
@@ -187,7 +187,5 @@ same_axes <- function(a, b) {
 # The values of an image as a plain array.
 image_data <- function(image, arg, call) {
   if (!is.null(image$data)) return(image$data)
-  x <- read_values(image$header, seq_len(image$header$n_volumes), image$dim, arg, FALSE, call)
-  dim(x) <- image$dim
-  x
+  read_values(image$header, seq_len(image$header$n_volumes), list(dim = image$dim), arg, FALSE, call)
 }

@@ -52,10 +52,9 @@ read_nifti <- function(path, volumes = NULL, progress = interactive()) {
   warn_affine(header)
   wanted <- as_volumes(volumes, header$n_volumes, call = call)
   dim <- c(header$dim[1:3], if (!is.null(volumes)) length(wanted) else header$dim[-(1:3)])
-  x <- read_values(header, wanted, dim, "path", progress, call)
-  attributes(x) <- list(dim = dim, affine = header$affine, pixdim = header$pixdim[1L + seq_along(dim)],
-                        pixunits = unname(unlist(header$units)), header = header)
-  x
+  attributes <- list(dim = dim, affine = header$affine, pixdim = header$pixdim[1L + seq_along(dim)],
+                     pixunits = unname(unlist(header$units)), header = header)
+  read_values(header, wanted, attributes, "path", progress, call)
 }
 
 #' @rdname read_nifti
@@ -113,13 +112,17 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
             affine_doubt = raw$affine[c("repaired", "disagreement")])
 }
 
-# The values of the `wanted` volumes, which make an array of the dimensions `dim`, as a vector.
-read_values <- function(header, wanted, dim, arg, progress, call) {
-  check_array_memory(dim, header, call)
+# The values of the `wanted` volumes, with these attributes (dim among them).
+read_values <- function(header, wanted, attributes, arg, progress, call) {
+  check_array_memory(attributes$dim, header, call)
   bar <- start_progress(progress, "Reading volumes")
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
-  run_nifti(core_nifti_values(header$path, as.double(wanted), control), header$path, arg, call)
+  run_nifti({
+    x <- core_nifti_values(header$path, as.double(wanted), control)
+    attributes(x) <- attributes  # here, where nothing else holds x: R would copy it later
+    x
+  }, header$path, arg, call)
 }
 
 unit_name <- function(names, code) {

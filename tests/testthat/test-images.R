@@ -94,8 +94,9 @@ test_that("images go to RNifti and come back", {
 test_that("arrays bring their affine and times along", {
   x <- structure(data4, affine = AFFINE, pixdim = c(2, 2, 2, 1500), pixunits = c("mm", "ms"))
   image <- as_image(x)
-  expect_identical(image[c("dim", "data", "affine", "tr", "space")],
-                   list(dim = dim(data4), data = data4, affine = AFFINE, tr = 1.5, space = "mm"))
+  expect_identical(image[c("dim", "affine", "tr", "space")],
+                   list(dim = dim(data4), affine = AFFINE, tr = 1.5, space = "mm"))
+  expect_equal(image$data, data4, ignore_attr = TRUE, tolerance = 0)
   attr(x, "affine") <- diag(3)
   expect_refused(as_image(x), "x", "affine")
   expect_null(as_image(data4)$affine)
