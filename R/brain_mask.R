@@ -55,22 +55,20 @@ make_mask <- function(x, threshold = 0, affine = NULL, arg = "mask", call = rlan
       expected = 1L, found = found, call = call
     )
   }
-  if (!is.null(image$header)) warn_affine(image$header)
-  values <- as.vector(if (is.null(image$data)) file_values(image, arg, call) else image$data)
+  if (is.null(affine) && !is.null(image$header)) warn_affine(image$header)
+  values <- as.vector(image_data(image, arg, call))
   index <- which(is.finite(values) & values > threshold)
   if (!length(index)) {
+    finite <- values[is.finite(values)]
+    largest <- if (length(finite)) paste("Its largest value is", format(max(finite))) else "It has no finite value"
     abort(
       c("{.arg {arg}} must have a voxel with a finite value above the threshold ({threshold}), not none.",
-        i = "Its largest value is {format(max(values, -Inf, na.rm = TRUE))}."),
+        i = "{largest}."),
       "shape",
       found = 0L, call = call
     )
   }
   new_brain_mask(image$dim[1:3], image$affine, index)
-}
-
-file_values <- function(image, arg, call) {
-  run_nifti(core_nifti_values(image$path, 1, core_control(NULL, call = call)), image$path, arg, call)
 }
 
 new_brain_mask <- function(dim, affine, index) {
@@ -79,8 +77,9 @@ new_brain_mask <- function(dim, affine, index) {
 
 validate_mask <- function(mask, arg = "mask", call = rlang::caller_env()) {
   index <- mask$index
-  ok <- length(mask$dim) == 3L && is.numeric(mask$dim) && is.numeric(index) && length(index) == mask$n && mask$n > 0 &&
-    !anyNA(index) && !is.unsorted(index, strictly = TRUE) && index[1L] >= 1 && index[mask$n] <= prod(mask$dim)
+  n <- length(index)
+  ok <- is.numeric(mask$dim) && length(mask$dim) == 3L && is.numeric(index) && n > 0L && identical(mask$n, n) &&
+    !anyNA(index) && !is.unsorted(index, strictly = TRUE) && index[1L] >= 1 && index[n] <= prod(mask$dim)
   if (isTRUE(ok)) return(mask)
   abort(
     c("{.arg {arg}} must be a mask of {.fn brain_mask}, not a list of that class with other contents.",
@@ -132,11 +131,14 @@ intersect_masks <- function(...) {
   images <- list(...)
   if (!length(images)) abort("{.arg ...} must be at least one mask, not none.", "argument")
   masks <- Map(function(x, k) make_mask(x, arg = paste0("..", k), call = call), unname(images), seq_along(images))
-  first <- masks[[1L]]
-  for (k in seq_along(masks)) check_same_grid(masks[[k]], first, paste0("..", k), "..1", call)
+  # a mask without an affine can be told by its dimensions only
+  known <- which(!vapply(masks, function(mask) is.null(mask$affine), NA))
+  at <- if (length(known)) known[1L] else 1L
+  first <- masks[[at]]
+  for (k in seq_along(masks)) check_same_grid(masks[[k]], first, paste0("..", k), paste0("..", at), call)
   index <- Reduce(intersect, lapply(masks, `[[`, "index"))
   if (!length(index)) {
     abort("{.arg ...} must be masks that share a voxel, not none.", "shape", found = 0L)
   }
-  new_brain_mask(first$dim, Find(Negate(is.null), lapply(masks, `[[`, "affine")), index)
+  new_brain_mask(first$dim, first$affine, index)
 }

@@ -46,6 +46,8 @@
 brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   call <- rlang::current_env()
   mask <- make_mask(mask)
+  progress <- as_flag(progress)
+  if (inherits(x, "nifti_header")) x <- x$path
   if (!is.character(x)) return(array_matrix(as_image(x, "x", call = call), mask, volumes, call))
   if (!length(x) || anyNA(x)) abort("{.arg x} must name at least one file, without NA, not {describe(x)}.", "argument")
   if (length(x) > 1L && !is.null(volumes)) {
@@ -55,9 +57,11 @@ brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
       "conflict"
     )
   }
-  headers <- lapply(x, read_header, arg = "x", call = call)
-  warn_affine(headers[[1L]])
-  for (header in headers) check_same_grid(header, mask, header_label(header, length(x)), "mask", call)
+  args <- file_arg("x", seq_along(x), length(x))
+  headers <- unname(Map(function(path, arg) read_header(path, arg, call), x, args))
+  doubtful <- Filter(is_doubtful, headers)
+  if (length(doubtful)) warn_affine(doubtful[[1L]])
+  Map(function(header, arg) check_same_grid(header, mask, arg, "mask", call), headers, args)
   wanted <- if (length(x) > 1L) {
     lapply(headers, function(header) seq_len(header$n_volumes))
   } else {
@@ -67,14 +71,13 @@ brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   bar <- start_progress(progress, "Reading volumes")
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
-  rows <- core_nifti_rows(path.expand(x), lapply(wanted, as.double), as.double(mask$index), control)
-  rows <- run_nifti(rows, x, "x", call)
-  attr(rows, "mask") <- mask
-  rows
+  paths <- vapply(headers, `[[`, "", "path")
+  run_nifti({
+    rows <- core_nifti_rows(paths, lapply(wanted, as.double), as.double(mask$index), control)
+    attr(rows, "mask") <- mask  # here, where nothing else holds the matrix: R would copy it later
+    rows
+  }, paths, "x", call)
 }
-
-# x, or the file of several that is meant.
-header_label <- function(header, n) if (n == 1L) "x" else basename(header$path)
 
 array_matrix <- function(image, mask, volumes, call) {
   check_same_grid(image, mask, "x", "mask", call)
@@ -101,7 +104,7 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
     abort("{.arg fill} must be a single number or NA, not {describe(fill)}.", "argument", found = fill)
   }
   if (is.list(x) && !is.data.frame(x)) {
-    mask <- mask %||% x$mask
+    mask <- mask %||% x[["mask"]]
     x <- result_element(x, what, call)
   } else if (!is.null(what)) {
     abort("{.arg what} must be NULL where {.arg x} is {describe(x)}.", "conflict", found = what)
@@ -116,6 +119,8 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
   mask <- make_mask(mask)
   values <- voxel_values(x, mask, call)
   m <- if (is.matrix(values)) nrow(values) else 1L
+  # whole numbers stay integers where the other voxels are 0 or the like
+  if (is.integer(values) && isTRUE(fill == round(fill) && abs(fill) < 2^31)) fill <- as.integer(fill)
   out <- array(fill, c(mask$dim, if (is.matrix(values)) m))
   voxels <- prod(mask$dim)
   if (is.matrix(values)) {

@@ -1,6 +1,6 @@
 # Images in one form, whatever form they come in: list(dim, data, path, affine, header, tr, space).
 #   dim     3 or 4 numbers
-#   data    array, NULL for a file
+#   data    array without a class, NULL for a file
 #   path    of a file, else NULL
 #   affine  4 x 4, or NULL where nothing says where voxels lie
 #   header  of a file, else NULL
@@ -10,18 +10,18 @@
 # NeuroVec. `affine`: of an array that has none, or instead of its own.
 as_image <- function(x, arg = rlang::caller_arg(x), affine = NULL, call = rlang::caller_env()) {
   force(arg)
-  image <- if (is.character(x)) {
+  image <- if (is.character(x) && is.null(dim(x))) {
     file_image(read_header(x, arg, call))
   } else if (inherits(x, "nifti_header")) {
     file_image(x)
   } else if (inherits(x, "brain_mask")) {
     mask_image(validate_mask(x, arg, call))
   } else if (isS4(x)) {
-    s4_image(x, arg, call)
+    s4_image(x, affine, arg, call)
   } else {
-    array_image(x, arg, call)
+    array_image(x, affine, arg, call)
   }
-  if (!is.null(affine)) image$affine <- affine
+  if (!is.null(affine)) image[c("affine", "space")] <- list(affine, "mm")
   image
 }
 
@@ -39,7 +39,7 @@ known_space <- function(unit) if (unit %in% SPACE_UNITS) unit else "mm"
 
 in_seconds <- function(tr, unit) {
   if (!is_number(tr) || tr <= 0) return(NULL)
-  switch(unit, ms = tr / 1e3, us = tr / 1e6, tr)
+  switch(unit, ms = tr / 1e3, us = tr / 1e6, s = , unknown = tr)
 }
 
 mask_image <- function(mask) {
@@ -48,7 +48,7 @@ mask_image <- function(mask) {
   new_image(mask$dim, data, mask$affine)
 }
 
-array_image <- function(x, arg, call) {
+array_image <- function(x, affine, arg, call) {
   dim <- dim(x)
   if (!length(dim) %in% 3:4 || !(is.numeric(x) || is.logical(x)) || inherits(x, "integer64")) {
     refuse_image(x, arg, call)
@@ -57,11 +57,12 @@ array_image <- function(x, arg, call) {
     found <- paste(dim, collapse = " x ")
     abort("{.arg {arg}} must have at least one voxel, not {found}.", "shape", found = dim, call = call)
   }
-  affine <- attr(x, "affine") %||% if (inherits(x, "niftiImage")) rnifti_affine(x, arg, call)
+  affine <- affine %||% attr(x, "affine") %||% if (inherits(x, "niftiImage")) rnifti_affine(x, arg, call)
   units <- attr(x, "pixunits")
   size <- attr(x, "pixdim")
   tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], if (length(units) > 1L) units[2L] else "s")
-  attributes(x) <- list(dim = dim)
+  if (inherits(x, "internalImage")) x <- as.array(x)
+  if (is.object(x)) attributes(x) <- list(dim = dim)  # a copy; other attributes do no harm
   new_image(dim, x, if (!is.null(affine)) as_affine(affine, arg, call), tr = tr,
             space = known_space(if (length(units)) units[1L] else ""))
 }
@@ -90,13 +91,13 @@ rnifti_affine <- function(x, arg, call) {
   )
 }
 
-s4_image <- function(x, arg, call) {
+s4_image <- function(x, affine, arg, call) {
   slots <- methods::slotNames(x)
   data <- tryCatch(plain_array(x, slots), error = function(cnd) NULL)
   if (!length(dim(data)) %in% 3:4 || !(is.numeric(data) || is.logical(data))) refuse_image(x, arg, call)
-  if (all(c("srow_x", "qform_code", "pixdim") %in% slots)) {
-    image <- new_image(dim(data), data, oro_affine(x))
-    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], "s")
+  if (all(c("srow_x", "qform_code", "pixdim", "xyzt_units") %in% slots)) {
+    image <- new_image(dim(data), data, affine %||% oro_affine(x))
+    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L)))
     return(image)
   }
   if ("space" %in% slots && "trans" %in% methods::slotNames(x@space)) {
@@ -117,6 +118,9 @@ oro_affine <- function(x) {
     as.integer(x@sform_code), rbind(x@srow_x, x@srow_y, x@srow_z), as.integer(x@qform_code),
     c(x@quatern_b, x@quatern_c, x@quatern_d, x@qoffset_x, x@qoffset_y, x@qoffset_z), as.double(x@pixdim)
   )
+  header <- structure(list(path = "The image of oro.nifti", pixdim = x@pixdim, affine_source = raw$source),
+                      affine_doubt = raw[c("repaired", "disagreement")])
+  if (is_doubtful(header)) warn_affine(header)
   raw$affine
 }
 
@@ -168,19 +172,20 @@ check_same_grid <- function(a, b, arg_a, arg_b, call) {
   abort(c(message, i = advice), "grid", expected = dim_b, found = dim_a, distance_mm = distance, call = call)
 }
 
-# Equal but for the direction and order of axes: the same steps and the same box in space.
+# Equal but for the direction and order of axes: the same numbers of voxels and the same corners, in another order.
 same_axes <- function(a, b) {
-  steps <- function(x) {
-    steps <- abs(x$affine[1:3, 1:3])
-    key <- rbind(steps, x$dim[1:3])
-    key[, do.call(order, lapply(4:1, function(i) round(key[i, ], 3L)))]
+  if (!all(sort(a$dim[1:3]) == sort(b$dim[1:3]))) return(FALSE)
+  corners <- function(x) {
+    ends <- as.matrix(expand.grid(lapply(x$dim[1:3], function(n) c(0, n - 1))))
+    x$affine[1:3, ] %*% rbind(t(ends), 1)
   }
-  isTRUE(all.equal(steps(a), steps(b), tolerance = 1e-3))
+  of_b <- corners(b)
+  nearest <- apply(corners(a), 2L, function(corner) sqrt(min(colSums((of_b - corner)^2))))
+  all(nearest < GRID_TOLERANCE_MM)
 }
 
 # The values of an image as a plain array.
-image_data <- function(image, call) {
+image_data <- function(image, arg, call) {
   if (!is.null(image$data)) return(image$data)
-  x <- read_nifti(image$path, progress = FALSE)
-  array(as.vector(x), dim(x))
+  read_values(image$header, seq_len(image$header$n_volumes), list(dim = image$dim), arg, FALSE, call)
 }

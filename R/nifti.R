@@ -52,14 +52,9 @@ read_nifti <- function(path, volumes = NULL, progress = interactive()) {
   warn_affine(header)
   wanted <- as_volumes(volumes, header$n_volumes, call = call)
   dim <- c(header$dim[1:3], if (!is.null(volumes)) length(wanted) else header$dim[-(1:3)])
-  check_array_memory(dim, header, call)
-  bar <- start_progress(progress, "Reading volumes")
-  on.exit(bar$close())
-  control <- core_control(NULL, bar$report, call)
-  x <- run_nifti(core_nifti_values(path, wanted, control), path, "path", call)
-  attributes(x) <- list(dim = dim, affine = header$affine, pixdim = header$pixdim[1L + seq_along(dim)],
-                        pixunits = unname(unlist(header$units)), header = header)
-  x
+  attributes <- list(dim = dim, affine = header$affine, pixdim = header$pixdim[1L + seq_along(dim)],
+                     pixunits = unname(unlist(header$units)), header = header)
+  read_values(header, wanted, attributes, "path", progress, call)
 }
 
 #' @rdname read_nifti
@@ -88,7 +83,8 @@ SPACE_UNITS <- c("1" = "m", "2" = "mm", "3" = "um")
 TIME_UNITS <- c("8" = "s", "16" = "ms", "24" = "us", "32" = "Hz", "40" = "ppm", "48" = "rad/s")
 
 read_header <- function(path, arg = "path", call = rlang::caller_env()) {
-  raw <- run_nifti(core_nifti_header(as_path(path, arg, call)), path, arg, call)
+  path <- as_path(path, arg, call)
+  raw <- run_nifti(core_nifti_header(path), path, arg, call)
   units <- raw$units
   text <- raw$description
   header <- list(
@@ -116,6 +112,19 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
             affine_doubt = raw$affine[c("repaired", "disagreement")])
 }
 
+# The values of the `wanted` volumes, with these attributes (dim among them).
+read_values <- function(header, wanted, attributes, arg, progress, call) {
+  check_array_memory(attributes$dim, header, call)
+  bar <- start_progress(progress, "Reading volumes")
+  on.exit(bar$close())
+  control <- core_control(NULL, bar$report, call)
+  run_nifti({
+    x <- core_nifti_values(header$path, as.double(wanted), control)
+    attributes(x) <- attributes  # here, where nothing else holds x: R would copy it later
+    x
+  }, header$path, arg, call)
+}
+
 unit_name <- function(names, code) {
   name <- unname(names[as.character(code)])
   if (is.na(name)) "unknown" else name
@@ -125,7 +134,7 @@ unit_name <- function(names, code) {
 as_dim <- function(x) if (all(x <= .Machine$integer.max)) as.integer(x) else x
 
 as_path <- function(path, arg = rlang::caller_arg(path), call = rlang::caller_env()) {
-  if (rlang::is_string(path) && nzchar(path)) return(path.expand(path))
+  if (rlang::is_string(path) && !is.na(path) && nzchar(path)) return(enc2native(path.expand(path)))
   found <- describe(path)
   abort("{.arg {arg}} must be the path of a file, not {found}.", "argument", found = found, call = call)
 }
@@ -143,10 +152,16 @@ as_volumes <- function(volumes, n, arg = "volumes", call = rlang::caller_env()) 
   )
 }
 
-# A call into the core that reads or writes a file: an error of the file names the argument that it came in by.
+# A call into the core that reads files: an error of a file names the argument that it came in by.
 run_nifti <- function(expr, path, arg, call) {
   tryCatch(expr, voxridge_error_file = function(cnd) {
-    text <- cli::ansi_strip(conditionMessage(cnd))
+    text <- cnd$message
+    if (length(path) > 1L) {  # the core begins with the number of the file
+      k <- as.integer(sub(": .*", "", text))
+      text <- sub("^[0-9]+: ", "", text)
+      arg <- file_arg(arg, k, length(path))
+      path <- path[k]
+    }
     advice <- NIFTI_ADVICE[cnd$where]
     abort(
       c("{.arg {arg}} must be a NIfTI image that can be read: {text}.", i = if (!is.na(advice)) unname(advice)),
@@ -159,6 +174,9 @@ run_nifti <- function(expr, path, arg, call) {
   })
 }
 
+# What to call file k of n of an argument: `x`, or `x[k]`.
+file_arg <- function(arg, k, n) if (n == 1L) arg else sprintf("%s[%d]", arg, k)
+
 NIFTI_ADVICE <- c(
   path = "Check the path and its permissions.",
   pair = "Both files of a pair lie in the same folder: {.file name.hdr} and {.file name.img}.",
@@ -169,7 +187,14 @@ NIFTI_ADVICE <- c(
   datatype = "Convert it to real numbers first, for example to float32."
 )
 
-# Says once per call what is uncertain about where voxels lie.
+is_doubtful <- function(header) {
+  doubt <- attr(header, "affine_doubt")
+  header$affine_source == "pixdim" || doubt$repaired || doubt$disagreement > LARGEST_DISAGREEMENT_MM
+}
+
+LARGEST_DISAGREEMENT_MM <- 0.1
+
+# Says what is uncertain about where the voxels of a file lie.
 warn_affine <- function(header) {
   doubt <- attr(header, "affine_doubt")
   name <- basename(header$path)
@@ -180,7 +205,7 @@ warn_affine <- function(header) {
       "affine",
       path = header$path
     )
-  } else if (doubt$disagreement > 0.1) {
+  } else if (doubt$disagreement > LARGEST_DISAGREEMENT_MM) {
     apart <- format(signif(doubt$disagreement, 3L))
     warn(
       c("{.file {name}} has an sform and a qform that disagree by up to {apart} mm; the sform is used."),

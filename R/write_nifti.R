@@ -42,28 +42,33 @@
 write_nifti <- function(x, path, affine = attr(x, "affine"), datatype = "auto", like = NULL, tr = NULL, compress = 6,
                         overwrite = FALSE, progress = interactive()) {
   call <- rlang::current_env()
-  path <- as_target(path, overwrite, call)
+  target <- as_target(path, overwrite, call)
   compress <- as_count(compress, min = 1, max = 9)
   datatype <- as_choice(datatype, c("auto", NIFTI_TYPES))
   tr <- as_positive(tr, null_ok = TRUE)
   affine <- as_affine(if (!missing(affine)) affine, call = call)
   image <- as_image(x, "x", affine = affine, call = call)
-  data <- image_data(image, call)
   if (!is.null(like)) like <- as_image(like, "like", call = call)
+  from <- if (is.null(image$affine)) like else if (is.null(affine)) image
+  if (!is.null(from$header)) warn_affine(from$header)
+  data <- image_data(image, "x", call)
   header <- output_header(data, image, like, tr, datatype, call)
+  # NA is a number like others in the memory of integers
+  if (!is.double(data) && startsWith(header$datatype, "float") && anyNA(data)) storage.mode(data) <- "double"
   bar <- start_progress(progress, "Writing")
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
   level <- if (endsWith(path, ".gz")) compress else 0L
-  run_nifti_write(core_nifti_write(data, path, header, level, control), path, call)
+  run_nifti_write(core_nifti_write(data, target, header, level, control), target, call)
   invisible(path)
 }
 
 NIFTI_TYPES <- c("uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 LARGEST_NIFTI1_DIM <- 32767
 SECONDS_UNIT <- 8L
+ALIGNED_SPACE <- 2L
 
-# The path to write to; that of the file itself where `path` is a link.
+# The path to write to; that of the file itself where `path` is a link, which stays.
 as_target <- function(path, overwrite, call) {
   overwrite <- as_flag(overwrite, arg = "overwrite", call = call)
   path <- as_path(path, "path", call)
@@ -72,7 +77,12 @@ as_target <- function(path, overwrite, call) {
     abort("{.arg path} must end in {.file .nii} or {.file .nii.gz}, not be {found}.", "argument",
           found = path, call = call)
   }
-  if (!file.exists(path)) return(path)
+  if (!file.exists(path)) {
+    to <- Sys.readlink(path)
+    if (to %in% c("", NA)) return(path)
+    abort("{.arg path} must not be a link to a file that is not there ({.file {to}}).", "argument",
+          found = path, call = call)
+  }
   if (dir.exists(path)) {
     abort("{.arg path} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path, call = call)
   }
@@ -87,8 +97,8 @@ as_target <- function(path, overwrite, call) {
 
 output_header <- function(data, image, like, tr, datatype, call) {
   if (!is.null(like)) check_like(image, like, call)
-  affine <- image$affine %||% like$affine
-  if (is.null(affine)) {
+  place <- if (is.null(image$affine)) like else image
+  if (is.null(place$affine)) {
     abort(
       c("{.arg affine} must be given: neither {.arg x} nor {.arg like} says where voxels lie.",
         i = "Take that of another image: {.code like = \"that.nii.gz\"}; or {.code affine = diag(c(2, 2, 2, 1))} for
@@ -98,19 +108,28 @@ output_header <- function(data, image, like, tr, datatype, call) {
     )
   }
   dim <- dim(data)
-  from <- like$header
+  from <- like$header %||% image$header
   large <- any(dim > LARGEST_NIFTI1_DIM) || identical(from$version, 2L)
   list(
     version = if (large) 2L else 1L,
     dim = as.double(dim),
     datatype = if (datatype == "auto") smallest_type(data) else datatype,
-    affine = affine,
-    code = if (is.null(image$affine) && !is.null(from) && from$sform_code > 0) from$sform_code else 2L,
+    affine = place$affine,
+    code = affine_code(place$affine, as.double(dim), list(like$header, image$header)),
     tr = tr %||% image$tr %||% like$tr %||% 1,
-    units = as.integer(names(SPACE_UNITS)[SPACE_UNITS == image$space]) + SECONDS_UNIT,
+    units = as.integer(names(SPACE_UNITS)[SPACE_UNITS == place$space]) + SECONDS_UNIT,
     intent_code = 0L,
     description = from$descrip %||% "voxridge"
   )
+}
+
+# What kind of space an affine leads to (the format's codes): as in the first header that has this affine.
+affine_code <- function(affine, dim, headers) {
+  for (header in headers[lengths(headers) > 0L]) {
+    code <- switch(header$affine_source, sform = header$sform_code, qform = header$qform_code, 0L)
+    if (code > 0L && core_corner_distance(affine, header$affine, dim) < GRID_TOLERANCE_MM) return(code)
+  }
+  ALIGNED_SPACE
 }
 
 check_like <- function(image, like, call) {
@@ -131,7 +150,7 @@ smallest_type <- function(x) {
 
 run_nifti_write <- function(expr, path, call) {
   tryCatch(expr, voxridge_error_file = function(cnd) {
-    text <- cli::ansi_strip(conditionMessage(cnd))
+    text <- cnd$message
     first <- if (cnd$where == "datatype") {
       c("{.arg datatype} must hold every value of {.arg x}, but {text}.",
         i = "Use {.code datatype = \"float64\"} or another wider type; {.fn round} makes whole numbers.")

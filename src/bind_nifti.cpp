@@ -150,7 +150,8 @@ SEXP core_nifti_values(const std::string& path, const Rcpp::NumericVector& volum
   return wide;
 }
 
-// Rows are volumes (from 1, a vector per file), one file after the other; columns are the voxels `index` (from 1).
+// Rows are volumes (from 1, a vector per file), one file after the other; columns are the voxels `index` (from 1). An
+// error of one of several files begins with its number.
 // [[Rcpp::export]]
 Rcpp::NumericMatrix core_nifti_rows(const std::vector<std::string>& paths, const Rcpp::List& volumes,
                                     const Rcpp::NumericVector& index, const Rcpp::List& control) {
@@ -166,8 +167,13 @@ Rcpp::NumericMatrix core_nifti_rows(const std::vector<std::string>& paths, const
   voxridge_r::Session(control).run([&](const voxridge::Control& control) {
     control.expect(n);
     for (size_t file = 0; file < paths.size(); ++file) {
-      voxridge::NiftiReader reader(paths[file]);
-      reader.read(wanted[file], voxels, row, 1, n, control);
+      try {
+        voxridge::NiftiReader(paths[file]).read(wanted[file], voxels, row, 1, n, control);
+      } catch (const voxridge::Error& error) {
+        if (paths.size() == 1 || error.code() != voxridge::ErrorCode::file) throw;
+        throw voxridge::Error(error.code(), std::to_string(file + 1) + ": " + error.what(), error.where(),
+                              error.found());
+      }
       row += wanted[file].size();
     }
   });

@@ -126,7 +126,7 @@ class Parser {
     if (version == '1') {
       throw Error(
           ErrorCode::file,
-          name_ + " is not NIfTI but most likely Analyze 7.5, which does not say left from right: convert it first",
+          name_ + " is not NIfTI but most likely Analyze 7.5, which does not say left from right",
           "magic");
     }
     throw Error(ErrorCode::file, name_ + " is not NIfTI: its magic string is damaged", "magic");
