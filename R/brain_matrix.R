@@ -1,7 +1,7 @@
 #' From images to matrices and back
 #'
-#' `brain_matrix()` reads the voxels of a mask as a matrix, volumes x voxels; `brain_map()` puts values over the voxels of
-#' a mask back into an image.
+#' `brain_matrix()` reads the voxels of a mask as a matrix, volumes x voxels; `brain_map()` puts values over the voxels
+#' of a mask back into an image.
 #'
 #' `brain_matrix()` reads files as a stream: memory beyond the result is a few MB, whatever the size of the image. Files
 #' and mask must have the same dimensions, and corners less than 0.01 mm apart; nothing is flipped or resampled.
@@ -24,15 +24,15 @@
 #' @returns `brain_matrix()`: double matrix, volumes x voxels of the mask, with the attribute `mask`. Values are as in
 #'   the image, NaN included.
 #'
-#'   `brain_map()`: an array, x by y by z for a vector, x by y by z by m for m rows, with the attribute `affine`, ready for
-#'   [write_nifti()] and [plot_map()].
+#'   `brain_map()`: an array, x by y by z for a vector, x by y by z by m for m rows, with the attribute `affine`, ready
+#'   for [write_nifti()] and [plot_map()].
 #' @section Errors:
 #' `voxridge_error_shape` (3-D where several volumes are asked for, a number of values that is not that of the mask),
 #' `voxridge_error_grid` (image and mask of other dimensions or place), `voxridge_error_nifti`, `voxridge_error_type`,
 #' `voxridge_error_argument`, `voxridge_error_memory`. See [voxridge-conditions].
 #' @section Invariants:
-#' `brain_map(brain_matrix(x, mask))` is `x` inside the mask. Rows are the volumes in the order asked for. A file and the
-#' array read from it give the same matrix.
+#' `brain_map(brain_matrix(x, mask))` is `x` inside the mask. Rows are the volumes in the order asked for. A file and
+#' the array read from it give the same matrix.
 #' @seealso [brain_mask()], [read_nifti()], [write_nifti()].
 #' @examples
 #' path <- tempfile(fileext = ".nii.gz")

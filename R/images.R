@@ -97,7 +97,8 @@ s4_image <- function(x, affine, arg, call) {
   if (!length(dim(data)) %in% 3:4 || !(is.numeric(data) || is.logical(data))) refuse_image(x, arg, call)
   if (all(c("srow_x", "qform_code", "pixdim", "xyzt_units") %in% slots)) {
     image <- new_image(dim(data), data, affine %||% oro_affine(x))
-    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L)))
+    unit <- unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L))
+    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit)
     return(image)
   }
   if ("space" %in% slots && "trans" %in% methods::slotNames(x@space)) {

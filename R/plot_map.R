@@ -18,11 +18,11 @@
 #' @param x For `plot_map()` a numeric vector with one value per voxel of the mask, in its order (NA, NaN and Inf: no
 #'   value), or an image of one volume: a 3-D numeric array such as that of [brain_map()], a NIfTI file, or an object of
 #'   RNifti, oro.nifti or neuroim2. For `plot()` a brain mask.
-#' @param mask A [brain_mask()], or what it makes one of, which a vector needs; by default the one that `x` carries. NULL
-#'   (an image only): the brain is where the image is finite, or not 0 where all of it is finite.
+#' @param mask A [brain_mask()], or what it makes one of, which a vector needs; by default the one that `x` carries.
+#'   NULL (an image only): the brain is where the image is finite, or not 0 where all of it is finite.
 #' @param values NULL draws the mask itself; otherwise what `x` is in `plot_map()`.
-#' @param background NULL (none), or an image of one volume on the same grid, drawn in grey beneath. Its zeros and NA are
-#'   left blank.
+#' @param background NULL (none), or an image of one volume on the same grid, drawn in grey beneath. Its zeros and NA
+#'   are left blank.
 #' @param plane `"axial"` (the default), `"coronal"` or `"sagittal"`.
 #' @param slices NULL takes up to 12 evenly spaced slices with voxels of the mask; or whole numbers: positions in the
 #'   array (1-based) along the axis that the plane cuts, drawn in the given order.
