@@ -75,8 +75,8 @@ fit_banded_ridge <- function(Xs, Y, bands = NULL, alphas = alpha_grid(Xs), cv = 
                                         fit_intercept = fit_intercept, !!!dots)),
     call
   ))
-  warn_fit_at_edge(solved, settings$alphas, design, ncol(targets$Y), default_grid, "Xs")
   design <- c(design, list(p = sum(Xs$sizes), features = Xs$features))
+  warn_fit_at_edge(solved, settings$alphas, design, ncol(targets$Y), default_grid, "Xs")
   data <- list(Xs = stats::setNames(Xs$Xs, Xs$names), Y = targets$Y)
   new_voxridge_fit("banded_ridge", solved, design, targets, data, settings)
 }

@@ -50,12 +50,13 @@ test_that("a prepared X brings its folds and its intercept", {
 })
 
 test_that("a warning about the edge is given once, and does not advise the grid that was used", {
-  problem <- random_problem(30, 8, 4, seed = 4)
-  noise <- withr::with_seed(1, matrix(rnorm(120), 30))
+  # without noise, less shrinkage is always better
+  problem <- random_problem(30, 28, 4, seed = 4, noise = 0)
+  X <- cbind(problem$X, problem$X[, 1:4])
   count <- 0
   advice <- NULL
   withCallingHandlers(
-    for (standardize in c(FALSE, TRUE)) fit_ridge(problem$X, noise, standardize = standardize),
+    for (standardize in c(FALSE, TRUE)) fit_ridge(X, problem$Y, cv = 10, standardize = standardize),
     voxridge_warning_alpha_at_edge = function(w) {
       count <<- count + 1
       advice <<- c(advice, conditionMessage(w))
@@ -63,9 +64,17 @@ test_that("a warning about the edge is given once, and does not advise the grid 
     }
   )
   expect_identical(count, 2)
-  expect_match(advice, "span = c(1e-5, 1e7)", fixed = TRUE)
-  expect_warning(fit_ridge(problem$X, noise, alphas = 1:2), "alpha_grid\\(X\\)`",
-                 class = "voxridge_warning_alpha_at_edge")
+  expect_match(advice, "span = c(1e-6, 1e5)", fixed = TRUE)
+  expect_warning(fit_ridge(X, problem$Y, alphas = 1:2), "alpha_grid\\(X\\)`", class = "voxridge_warning_alpha_at_edge")
+})
+
+test_that("noise, which goes to the end of every grid, is no reason to warn of the default one", {
+  problem <- random_problem(30, 8, 4, seed = 4)
+  noise <- withr::with_seed(1, matrix(rnorm(120), 30))
+  expect_warning(fit_ridge(problem$X, noise, alphas = alpha_grid(problem$X)), class = "voxridge_warning_alpha_at_edge")
+  expect_no_warning(fit <- fit_ridge(problem$X, noise))
+  expect_gt(fit$diagnostics$share_at_edge[["largest"]], 0.05)
+  expect_no_warning(fit_banded_ridge(list(a = problem$X[, 1:3], b = problem$X[, 4:8]), noise, n_iter = 3, seed = 1))
 })
 
 # ---- scaled features -------------------------------------------------------------------------
