@@ -115,7 +115,7 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
 # The values of the `wanted` volumes, with these attributes (dim among them).
 read_values <- function(header, wanted, attributes, arg, progress, call) {
   check_array_memory(attributes$dim, header, call)
-  bar <- start_progress(progress, "Reading volumes")
+  bar <- start_progress(progress, "Reading volumes", call)
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
   run_nifti({

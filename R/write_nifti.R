@@ -46,6 +46,7 @@ write_nifti <- function(x, path, affine = attr(x, "affine"), datatype = "auto", 
   compress <- as_count(compress, min = 1, max = 9)
   datatype <- as_choice(datatype, c("auto", NIFTI_TYPES))
   tr <- as_positive(tr, null_ok = TRUE)
+  progress <- as_flag(progress)
   affine <- as_affine(if (!missing(affine)) affine, call = call)
   image <- as_image(x, "x", affine = affine, call = call)
   if (!is.null(like)) like <- as_image(like, "like", call = call)

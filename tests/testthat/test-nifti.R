@@ -500,6 +500,24 @@ test_that("any byte of the header may be wrong: the file is read or refused, wit
   expect_true(all(outcome[5:39] == "read"))
 })
 
+test_that("an image exists once in memory", {
+  small <- make_nifti()
+  for (type in c("int16", "float32")) {
+    path <- make_nifti(raw(0), c(100, 100, 80, 20), type)
+    bytes <- 16e6 * NIFTI_BYTES[[type]]
+    con <- file(path, "r+b")
+    seek(con, 352 + bytes - 1, rw = "write")
+    writeBin(as.raw(1), con)
+    close(con)
+    got <- measure_peak(sprintf("path <- %s; for (k in 1:3) read_nifti(%s)", deparse(path), deparse(small)),
+                        "x <- read_nifti(path)", "cat(dim(x), x[1L] == 0, '\\n')")
+    expect_identical(got$shown, "100 100 80 20 TRUE ")
+    output <- 16e6 * (if (type == "int16") 4 else 8) / 2^20
+    expect_gt(got$peak, output - 1)
+    expect_lt(got$peak, output + 8)
+  }
+})
+
 test_that("headers print in a few lines", {
   fields <- list(pixdim = c(1, 2, 2.5, 3, 1.5), scl_slope = 0.25)
   header <- nifti_header(make_nifti(1:48, c(2, 3, 4, 2), fields = fields))

@@ -474,6 +474,16 @@ test_that("two processes that write one file leave one of the two, whole", {
   only_file(path)
 })
 
+test_that("writing takes a few MB, whatever the size", {
+  before <- "x <- array(rep(1:1000 + 0, 12000), c(100, 100, 100, 12))
+for (k in 1:3) write_nifti(x[, , 1:2, 1], %s, affine = diag(4), overwrite = TRUE)"
+  for (name in c("a.nii", "a.nii.gz")) {
+    got <- measure_peak(sprintf(before, deparse(target("warm.nii.gz"))),
+                        sprintf("write_nifti(x, %s, affine = diag(4), compress = 1)", deparse(target(name))))
+    expect_lt(got$peak, 8)
+  }
+})
+
 test_that("the wording of what people meet most", {
   withr::local_dir(withr::local_tempdir())
   x <- array(0.5, 2:4)
