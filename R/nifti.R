@@ -1,16 +1,16 @@
 #' Read NIfTI images
 #'
-#' `read_nifti()` reads an image, or some of its volumes, into an array; `nifti_header()` says what is in a file without
-#' reading the data.
+#' `read_nifti()` reads an image, or some of its volumes, into an array; `nifti_header()` says what is in a file
+#' without reading the data.
 #'
 #' Files are NIfTI-1 or NIfTI-2, `.nii` or a pair of `.hdr` and `.img` (name either), plain or gzip, in either byte
-#' order, with any type of real numbers. Values are `scl_slope * stored + scl_inter` in double; a slope of 0, or one that
-#' is not finite, means no scaling. Anything else is refused with the reason, also a file that is cut off or fails its
-#' checksum. Data are read as a stream: memory beyond the result is constant.
+#' order, with any type of real numbers. Values are `scl_slope * stored + scl_inter` in double; a slope of 0, or one
+#' that is not finite, means no scaling. Anything else is refused with the reason, also a file that is cut off or
+#' fails its checksum. Data are read as a stream: memory beyond the result is constant.
 #'
-#' The affine is the sform where its code is positive, else the qform where its code is positive, else voxel sizes alone.
-#' A matrix that is singular or not finite is passed over. Where only voxel sizes are left, or sform and qform disagree by
-#' more than 0.1 mm at a corner of the image, a warning says so: left and right are then uncertain.
+#' The affine is the sform where its code is positive, else the qform where its code is positive, else voxel sizes
+#' alone. A matrix that is singular or not finite is passed over. Where only voxel sizes are left, or sform and qform
+#' disagree by more than 0.1 mm at a corner of the image, a warning says so: left and right are then uncertain.
 #'
 #' To read the voxels of a mask as a matrix, without the whole image in memory, use [brain_matrix()].
 #'
@@ -19,24 +19,25 @@
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns `read_nifti()`: an array, x by y by z, or x by y by z by volumes as the file has it (with `volumes`, always
-#'   the latter); integer where the stored numbers are unscaled integers of up to 32 bits, else double. Attributes:
-#'   `affine` (4 x 4; voxel i, j, k, counted from 0, lies at `affine %*% c(i, j, k, 1)` in mm), `pixdim` (voxel sizes,
-#'   and seconds between volumes, as in the file), `pixunits`, `header`.
+#'   the latter); integer where the stored numbers are unscaled and fit R's integers (not `uint32`), else double.
+#'   Attributes: `affine` (4 x 4; voxel i, j, k, counted from 0, lies at `affine %*% c(i, j, k, 1)` in mm), `pixdim`
+#'   (voxel sizes, and seconds between volumes, as in the file), `pixunits`, `header`.
 #'
-#'   `nifti_header()`: a list of class `nifti_header` with `path`, `version` (1 or 2), `dim` (3 or 4 values), `n_volumes`,
-#'   `pixdim` (8 values), `datatype` (a name such as `"int16"`), `bitpix`, `endian`, `scl_slope`, `scl_inter`,
-#'   `vox_offset`, `qform_code`, `sform_code`, `affine` (4 x 4), `affine_source` (`"sform"`, `"qform"` or `"pixdim"`),
-#'   `units` (`space` and `time`), `descrip`, `intent_code`, `extensions` (data frame of `code` and `size`).
+#'   `nifti_header()`: a list of class `nifti_header` with `path`, `version` (1 or 2), `dim` (3 or 4 values),
+#'   `n_volumes`, `pixdim` (8 values), `datatype` (a name such as `"int16"`), `bitpix`, `endian`, `scl_slope`,
+#'   `scl_inter`, `vox_offset`, `qform_code`, `sform_code`, `affine` (4 x 4), `affine_source` (`"sform"`, `"qform"` or
+#'   `"pixdim"`), `units` (`space` and `time`), `descrip`, `intent_code`, `extensions` (data frame of `code` and
+#'   `size`).
 #' @section Errors:
 #' `voxridge_error_nifti` (what is wrong with the file; the condition has `path`, `where`, the field, and `found`, its
 #' value), `voxridge_error_argument`, `voxridge_error_memory`; a warning `voxridge_warning_affine`. See
 #' [voxridge-conditions].
 #' @section Invariants:
-#' What [write_nifti()] wrote comes back bit for bit for the types float32, int16, int32 and uint8. Reading some volumes
-#' gives those of reading all.
+#' What [write_nifti()] wrote comes back bit for bit for the types float32, int16, int32 and uint8. Reading some
+#' volumes gives those of reading all.
 #' @references
-#' Cox, R. W., et al. (2004). A (sort of) new image data format standard: NIfTI-1. 10th Annual Meeting of the Organization
-#' for Human Brain Mapping.
+#' Cox, R. W., et al. (2004). A (sort of) new image data format standard: NIfTI-1. 10th Annual Meeting of the
+#' Organization for Human Brain Mapping.
 #' @source The file formats: nifti1.h and nifti2.h of the NIfTI data format working group.
 #' @seealso [brain_matrix()], [brain_mask()], [write_nifti()].
 #' @examples
