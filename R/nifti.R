@@ -104,7 +104,7 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
     sform_code = raw$codes[2L],
     affine = raw$affine$affine,
     affine_source = raw$affine$source,
-    units = list(space = unit_name(SPACE_UNITS, bitwAnd(units, 7L)), time = unit_name(TIME_UNITS, bitwAnd(units, 56L))),
+    units = list(space = unit_name(SPACE_UNITS, bitwAnd(units, 7L)), time = time_unit(units)),
     descrip = if (validUTF8(text)) text else iconv(text, "latin1", "UTF-8"),
     intent_code = raw$intent_code,
     extensions = data.frame(code = raw$extension_codes, size = raw$extension_sizes)
@@ -130,6 +130,9 @@ unit_name <- function(names, code) {
   name <- unname(names[as.character(code)])
   if (is.na(name)) "unknown" else name
 }
+
+# The three bits of xyzt_units for space, the next three for time.
+time_unit <- function(units) unit_name(TIME_UNITS, bitwAnd(as.integer(units), 56L))
 
 # Whole numbers as integers where they are small enough.
 as_dim <- function(x) if (all(x <= .Machine$integer.max)) as.integer(x) else x
