@@ -13,9 +13,9 @@
 #' @param mask A mask, or what `brain_mask()` makes one of.
 #' @param ... Masks, or what `brain_mask()` makes masks of, on the same grid.
 #'
-#' @returns `brain_mask()` and `intersect_masks()`: a list of class `brain_mask` with `dim` (3 integers), `affine` (4 x
-#'   4, or NULL where it is not known), `index` (positions of the voxels in the array, increasing, as of [which()]) and
-#'   `n` (their number).
+#' @returns `brain_mask()` and `intersect_masks()`: a list of class `brain_mask` with `dim` (3 integers), `affine` (4
+#'   x 4, or NULL where it is not known), `index` (positions of the voxels in the array, increasing, as of [which()])
+#'   and `n` (their number).
 #'
 #'   `coordinates()`: n x 3 matrix with the columns `x`, `y`, `z`: the centres of the voxels in mm.
 #' @section Errors:

@@ -1,10 +1,11 @@
 #' From images to matrices and back
 #'
-#' `brain_matrix()` reads the voxels of a mask as a matrix, volumes x voxels; `brain_map()` puts values over the voxels
-#' of a mask back into an image.
+#' `brain_matrix()` reads the voxels of a mask as a matrix, volumes x voxels; `brain_map()` puts values over the
+#' voxels of a mask back into an image.
 #'
-#' `brain_matrix()` reads files as a stream: memory beyond the result is a few MB, whatever the size of the image. Files
-#' and mask must have the same dimensions, and corners less than 0.01 mm apart; nothing is flipped or resampled.
+#' `brain_matrix()` reads files as a stream: memory beyond the result is a few MB, whatever the size of the image.
+#' Files and mask must have the same dimensions, and corners less than 0.01 mm apart; nothing is flipped or resampled.
+#' Where one of the two has no affine, as plain arrays do, dimensions decide.
 #'
 #' @param x For `brain_matrix()`: a NIfTI file with 4 dimensions; several files, whose volumes follow each other in the
 #'   order given (3-D files have one each); a 4-D array (a 3-D one is a single volume); or an image of the packages
@@ -16,16 +17,16 @@
 #'   results of [brain_matrix()], and models fitted to one as `Y`, do.
 #' @param volumes NULL (the default) for all volumes, or whole numbers from 1 to their number, in any order, repeats
 #'   allowed. For several files NULL only.
-#' @param what The element of a model or solver's result to show, a value or a row of values per target: `"scores"` (the
-#'   default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ...
+#' @param what The element of a model or solver's result to show, a value or a row of values per target: `"scores"`
+#'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ...
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns `brain_matrix()`: double matrix, volumes x voxels of the mask, with the attribute `mask`. Values are as in
 #'   the image, NaN included.
 #'
-#'   `brain_map()`: an array, x by y by z for a vector, x by y by z by m for m rows, with the attribute `affine`, ready
-#'   for [write_nifti()] and [plot_map()].
+#'   `brain_map()`: an array, x by y by z for a vector, x by y by z by m for m rows, with the attribute `affine`,
+#'   ready for [write_nifti()] and [plot_map()].
 #' @section Errors:
 #' `voxridge_error_shape` (3-D where several volumes are asked for, a number of values that is not that of the mask),
 #' `voxridge_error_grid` (image and mask of other dimensions or place), `voxridge_error_nifti`, `voxridge_error_type`,
@@ -137,8 +138,9 @@ result_element <- function(x, what, call) {
   if (rlang::is_string(what) && !is.null(x[[what]])) return(x[[what]])
   numeric <- names(x)[vapply(x, is.numeric, NA)]
   found <- if (is.null(what)) "NULL" else describe(what)
+  choice <- if (length(numeric)) " ({.val {numeric}})"
   abort(
-    "{.arg what} must name an element of {.arg x} with a value per target ({.val {numeric}}), not {found}.",
+    paste0("{.arg what} must name an element of {.arg x} with a value per target", choice, ", not {found}."),
     "argument",
     expected = numeric, found = what, call = call
   )
@@ -151,7 +153,7 @@ voxel_values <- function(x, mask, call) {
     found <- describe(x)
     abort(
       c("{.arg x} must be a numeric vector with a value per voxel, or a matrix with a column per voxel, not {found}.",
-        i = "An array is an image already."),
+        i = if (length(dim(x)) > 2L) "An array is an image already."),
       "type",
       found = found, call = call
     )

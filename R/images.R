@@ -60,7 +60,8 @@ array_image <- function(x, affine, arg, call) {
   affine <- affine %||% attr(x, "affine") %||% if (inherits(x, "niftiImage")) rnifti_affine(x, arg, call)
   units <- attr(x, "pixunits")
   size <- attr(x, "pixdim")
-  tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], if (length(units) > 1L) units[2L] else "s")
+  unit <- if (length(units) > 1L) units[2L] else "s"
+  tr <- if (length(dim) == 4L && length(size) >= 4L) in_seconds(size[4L], unit)
   if (inherits(x, "internalImage")) x <- as.array(x)
   if (is.object(x)) attributes(x) <- list(dim = dim)  # a copy; other attributes do no harm
   new_image(dim, x, if (!is.null(affine)) as_affine(affine, arg, call), tr = tr,
@@ -69,7 +70,7 @@ array_image <- function(x, affine, arg, call) {
 
 refuse_image <- function(x, arg, call) {
   found <- describe(x)
-  advice <- if (is.numeric(x) && length(dim(x)) < 3L) {
+  advice <- if (is.numeric(x) && length(x) > 1L && length(dim(x)) < 3L) {
     "{.fn brain_map} makes an array of values over the voxels of a mask."
   } else {
     "An image is the path of a NIfTI file, an array with 3 or 4 dimensions, or an object of RNifti, oro.nifti or
@@ -97,8 +98,7 @@ s4_image <- function(x, affine, arg, call) {
   if (!length(dim(data)) %in% 3:4 || !(is.numeric(data) || is.logical(data))) refuse_image(x, arg, call)
   if (all(c("srow_x", "qform_code", "pixdim", "xyzt_units") %in% slots)) {
     image <- new_image(dim(data), data, affine %||% oro_affine(x))
-    unit <- unit_name(TIME_UNITS, bitwAnd(as.integer(x@xyzt_units), 56L))
-    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], unit)
+    if (length(image$dim) == 4L) image$tr <- in_seconds(x@pixdim[5L], time_unit(x@xyzt_units))
     return(image)
   }
   if ("space" %in% slots && "trans" %in% methods::slotNames(x@space)) {
@@ -131,7 +131,8 @@ oro_affine <- function(x) {
 as_affine <- function(affine, arg = "affine", call = rlang::caller_env()) {
   if (is.null(affine)) return(NULL)
   if (!is.numeric(affine) || !identical(dim(affine), c(4L, 4L)) || !all(is.finite(affine))) {
-    found <- describe(affine)
+    is_whole <- is.numeric(affine) && identical(dim(affine), c(4L, 4L))
+    found <- if (is_whole) "one with NA, NaN or Inf" else describe(affine)
     abort("{.arg {arg}} must have a finite 4 x 4 affine matrix, not {found}.", "argument", found = affine, call = call)
   }
   affine <- matrix(as.double(affine), 4L)

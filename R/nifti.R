@@ -1,12 +1,12 @@
 #' Read NIfTI images
 #'
-#' `read_nifti()` reads an image, or some of its volumes, into an array; `nifti_header()` says what is in a file without
-#' reading the data.
+#' `read_nifti()` reads an image, or some of its volumes, into an array; `nifti_header()` says what is in a file
+#' without reading the data.
 #'
 #' Files are NIfTI-1 or NIfTI-2, `.nii` or a pair of `.hdr` and `.img` (name either), plain or gzip, in either byte
 #' order, with any type of real numbers. Values are `scl_slope * stored + scl_inter` in double; a slope of 0, or one
-#' that is not finite, means no scaling. Anything else is refused with the reason, also a file that is cut off or fails
-#' its checksum. Data are read as a stream: memory beyond the result is constant.
+#' that is not finite, means no scaling. Anything else is refused with the reason, also a file that is cut off or
+#' fails its checksum. Data are read as a stream: memory beyond the result is constant.
 #'
 #' The affine is the sform where its code is positive, else the qform where its code is positive, else voxel sizes
 #' alone. A matrix that is singular or not finite is passed over. Where only voxel sizes are left, or sform and qform
@@ -19,9 +19,9 @@
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns `read_nifti()`: an array, x by y by z, or x by y by z by volumes as the file has it (with `volumes`, always
-#'   the latter); integer where the stored numbers are unscaled integers of up to 32 bits, else double. Attributes:
-#'   `affine` (4 x 4; voxel i, j, k, counted from 0, lies at `affine %*% c(i, j, k, 1)` in mm), `pixdim` (voxel sizes,
-#'   and seconds between volumes, as in the file), `pixunits`, `header`.
+#'   the latter); integer where the stored numbers are unscaled and fit R's integers (not `uint32`), else double.
+#'   Attributes: `affine` (4 x 4; voxel i, j, k, counted from 0, lies at `affine %*% c(i, j, k, 1)` in mm), `pixdim`
+#'   (voxel sizes, and seconds between volumes, as in the file), `pixunits`, `header`.
 #'
 #'   `nifti_header()`: a list of class `nifti_header` with `path`, `version` (1 or 2), `dim` (3 or 4 values),
 #'   `n_volumes`, `pixdim` (8 values), `datatype` (a name such as `"int16"`), `bitpix`, `endian`, `scl_slope`,
@@ -33,8 +33,8 @@
 #' value), `voxridge_error_argument`, `voxridge_error_memory`; a warning `voxridge_warning_affine`. See
 #' [voxridge-conditions].
 #' @section Invariants:
-#' What [write_nifti()] wrote comes back bit for bit for the types float32, int16, int32 and uint8. Reading some volumes
-#' gives those of reading all.
+#' What [write_nifti()] wrote comes back bit for bit for the types float32, int16, int32 and uint8. Reading some
+#' volumes gives those of reading all.
 #' @references
 #' Cox, R. W., et al. (2004). A (sort of) new image data format standard: NIfTI-1. 10th Annual Meeting of the
 #' Organization for Human Brain Mapping.
@@ -104,7 +104,7 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
     sform_code = raw$codes[2L],
     affine = raw$affine$affine,
     affine_source = raw$affine$source,
-    units = list(space = unit_name(SPACE_UNITS, bitwAnd(units, 7L)), time = unit_name(TIME_UNITS, bitwAnd(units, 56L))),
+    units = list(space = unit_name(SPACE_UNITS, bitwAnd(units, 7L)), time = time_unit(units)),
     descrip = if (validUTF8(text)) text else iconv(text, "latin1", "UTF-8"),
     intent_code = raw$intent_code,
     extensions = data.frame(code = raw$extension_codes, size = raw$extension_sizes)
@@ -116,7 +116,7 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
 # The values of the `wanted` volumes, with these attributes (dim among them).
 read_values <- function(header, wanted, attributes, arg, progress, call) {
   check_array_memory(attributes$dim, header, call)
-  bar <- start_progress(progress, "Reading volumes")
+  bar <- start_progress(progress, "Reading volumes", call)
   on.exit(bar$close())
   control <- core_control(NULL, bar$report, call)
   run_nifti({
@@ -130,6 +130,9 @@ unit_name <- function(names, code) {
   name <- unname(names[as.character(code)])
   if (is.na(name)) "unknown" else name
 }
+
+# The three bits of xyzt_units for space, the next three for time.
+time_unit <- function(units) unit_name(TIME_UNITS, bitwAnd(as.integer(units), 56L))
 
 # Whole numbers as integers where they are small enough.
 as_dim <- function(x) if (all(x <= .Machine$integer.max)) as.integer(x) else x

@@ -3,22 +3,22 @@
 #' Writes an array as a NIfTI file, so that a reader sees the old file or the new one, never half of it.
 #'
 #' The file is written under another name in the same folder and put in the place of `path` when it is complete; after
-#' an error or an interrupt nothing is left behind. Equal data give equal bytes. The format is NIfTI-1, or NIfTI-2 where
-#' a dimension exceeds 32,767 or `like` is NIfTI-2. The sform is always set, the qform too where the affine is a
+#' an error or an interrupt nothing is left behind. Equal data give equal bytes. The format is NIfTI-1, or NIfTI-2
+#' where a dimension exceeds 32,767 or `like` is NIfTI-2. The sform is always set, the qform too where the affine is a
 #' rotation times voxel sizes. Values are stored as they are, without scaling.
 #'
 #' @param x Numeric or logical array, 3-D or 4-D; a [brain_mask()]; or an image of the packages RNifti, oro.nifti or
 #'   neuroim2. To write a vector over the voxels of a mask, make it an array with [brain_map()].
 #' @param path The file to write: a string that ends in `.nii` or `.nii.gz`.
-#' @param affine 4 x 4 matrix that takes voxels (counted from 0) to mm. The default is that of `x`; needed where neither
-#'   `x` nor `like` has one.
+#' @param affine 4 x 4 matrix that takes voxels (counted from 0) to mm. The default is that of `x`; needed where
+#'   neither `x` nor `like` has one.
 #' @param datatype `"auto"` (the default): `float32` for doubles, `int16` for integers in its range, else `int32`,
 #'   `uint8` for logical values and masks; integers with NA are stored as doubles are. Or one of `uint8`, `int8`,
 #'   `int16`, `uint16`, `int32`, `uint32`, `int64`, `uint64`, `float32`, `float64`. A value that the type cannot hold
 #'   (NA, a fraction or a number out of range for integers, a number too large for `float32`) is an error; doubles are
 #'   rounded to `float32`.
-#' @param like NULL, or an image that supplies what `x` lacks: affine and its code, units, repetition time, description.
-#'   A path, a [nifti_header()] or a mask, with the same first three dimensions.
+#' @param like NULL, or an image that supplies what `x` lacks: affine and its code, units, repetition time,
+#'   description. A path, a [nifti_header()], a mask or another image, with the same first three dimensions.
 #' @param tr NULL (that of `x` or `like`, else 1), or the time between volumes in seconds.
 #' @param compress Level of compression for `.nii.gz`, from 1 (fast) to 9 (small).
 #' @param overwrite FALSE (the default) refuses to replace an existing file.
@@ -46,6 +46,7 @@ write_nifti <- function(x, path, affine = attr(x, "affine"), datatype = "auto", 
   compress <- as_count(compress, min = 1, max = 9)
   datatype <- as_choice(datatype, c("auto", NIFTI_TYPES))
   tr <- as_positive(tr, null_ok = TRUE)
+  progress <- as_flag(progress)
   affine <- as_affine(if (!missing(affine)) affine, call = call)
   image <- as_image(x, "x", affine = affine, call = call)
   if (!is.null(like)) like <- as_image(like, "like", call = call)

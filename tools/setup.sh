@@ -49,10 +49,14 @@ wanted() {
       echo "r-cran-$(printf '%s' "${item%%:*}" | tr '[:upper:]' '[:lower:]')"
     done
   fi
+  have_header zlib.h || echo zlib1g-dev
   # R's own BLAS is some twenty times slower, and has no single precision.
   fast_blas || echo libopenblas-dev
   if [ "$role" = test ]; then
     have_header gtest/gtest.h || echo libgtest-dev
+    # what the tests of images compare with
+    imports_nibabel || echo python3-nibabel
+    have nifti_tool || echo nifti-bin
     if [ -f "$root/tests/cpp/CMakeLists.txt" ] && ! have cmake; then echo cmake; fi
   fi
 }
@@ -86,6 +90,14 @@ fast_blas() {
 
 have_header() {
   have g++ && printf '#include <%s>\n' "$1" | g++ -x c++ -std=c++17 -fsyntax-only - >/dev/null 2>&1
+}
+
+# For the python3 of the path or that of the system, as the tests look for it.
+imports_nibabel() {
+  for python in python3 /usr/bin/python3; do
+    have "$python" && "$python" -c 'import nibabel' >/dev/null 2>&1 && return 0
+  done
+  return 1
 }
 
 r_is_new_enough() {

@@ -27,13 +27,15 @@ namespace {
 constexpr int64_t kOutput = 256 * 1024;
 constexpr int kGzip = 15 + 16;
 constexpr int kMemory = 8;  // zlib's default
+constexpr size_t kLongestName = 200;
 
 // .<name>.<process>.<number>.part beside the target: hidden, and its own for every writer.
 std::string part_of(const std::string& path) {
   static std::atomic<uint64_t> count{0};
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   const std::string name = file_name(path);
-  return path.substr(0, path.size() - name.size()) + "." + name + "." + std::to_string(getpid()) + "." +
+  const std::string shown = name.size() <= kLongestName ? name : "image";  // file systems allow 255 bytes
+  return path.substr(0, path.size() - name.size()) + "." + shown + "." + std::to_string(getpid()) + "." +
          std::to_string(static_cast<uint64_t>(now) + count++) + ".part";
 }
 

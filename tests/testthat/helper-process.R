@@ -38,3 +38,26 @@ run_r <- function(code, folder) {
   suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE,
                            stderr = TRUE))
 }
+
+# Peak resident memory of `code` beyond what was there before it, in MB, as the kernel counts it, its seconds, and the
+# first line that `after` prints. `before` is not measured; it makes such calls thrice, so that R has compiled them.
+measure_peak <- function(before, code, after = "") {
+  testthat::skip_on_cran()
+  testthat::skip_if_not(file.exists("/proc/self/clear_refs"), "memory can be measured on Linux only")
+  out <- run_r(c(
+    "resident <- function(what) {",
+    "  line <- grep(paste0('^', what), readLines('/proc/self/status'), value = TRUE)",
+    "  as.numeric(gsub('[^0-9]', '', line)) / 1024",
+    "}",
+    before,
+    "invisible(gc())",
+    "cat('5', file = '/proc/self/clear_refs')   # the peak starts anew from here",
+    "resident_before <- resident('VmRSS')",
+    sprintf("seconds <- system.time(%s)[['elapsed']]", code),
+    "cat(sprintf('peak %.1f\\ntime %.2f\\n', resident('VmHWM') - resident_before, seconds))",
+    after
+  ), withr::local_tempdir())
+  number <- function(name) as.numeric(sub("^[a-z]* ", "", grep(paste0("^", name, " "), out, value = TRUE)))
+  if (length(number("peak")) != 1L) testthat::fail(paste(c("no peak was measured:", out), collapse = "\n"))
+  list(peak = number("peak"), time = number("time"), shown = out[-(1:2)][1L])
+}

@@ -261,30 +261,14 @@ test_that("a map is ready to be written", {
 
 # ---- memory and speed ------------------------------------------------------------------------
 
-# Reads of large images, made as they are in a scanner's archive: `make` writes them, `read` is measured.
-MEASURE_READ <- '
-resident <- function(what) {
-  line <- grep(paste0("^", what), readLines("/proc/self/status"), value = TRUE)
-  as.numeric(gsub("[^0-9]", "", line)) / 1024
-}
-warm <- brain_matrix(small, array(1, dim(read_nifti(small))[1:3]))
-mask <- brain_mask(mask_array)
-rm(mask_array)
-invisible(gc())
-cat("5", file = "/proc/self/clear_refs")   # the peak starts anew from here
-before <- resident("VmRSS")
-time <- system.time(x <- brain_matrix(path, mask))[["elapsed"]]
-cat(sprintf("peak %.1f\\ntime %.2f\\n", resident("VmHWM") - before, time))
-cat("rows", dim(x), "first", x[1L, 1:3], "last", x[nrow(x), 1:3], "\\n")
-'
-
 measure_read <- function(path, mask_code) {
   small <- make_nifti()
-  code <- c(sprintf("path <- %s; small <- %s", deparse(path), deparse(small)), mask_code, MEASURE_READ)
-  out <- run_r(code, withr::local_tempdir())
-  number <- function(name) as.numeric(sub("^[a-z]* ", "", grep(paste0("^", name, " "), out, value = TRUE)))
-  if (length(number("peak")) != 1L) testthat::fail(paste(c("no peak was measured:", out), collapse = "\n"))
-  list(peak = number("peak"), time = number("time"), rows = grep("^rows", out, value = TRUE))
+  measure_peak(
+    c(sprintf("path <- %s; small <- %s", deparse(path), deparse(small)), mask_code,
+      "for (k in 1:3) brain_matrix(small, array(1, 2:4)); mask <- brain_mask(mask_array); rm(mask_array)"),
+    "x <- brain_matrix(path, mask)",
+    "cat('rows', dim(x), 'first', x[1L, 1:3], 'last', x[nrow(x), 1:3], '\\n')"
+  )
 }
 
 test_that("a masked read of 2 GB takes the memory of its result", {
@@ -306,7 +290,7 @@ test_that("a masked read of 2 GB takes the memory of its result", {
   expect_identical(file.size(path), 352 + 488 * volume)
   # slices 33 and 34: 31,250 voxels and 488 volumes are 122 MB
   got <- measure_read(path, "mask_array <- array(FALSE, c(128, 128, 64)); mask_array[3:127, 3:127, 33:34] <- TRUE")
-  expect_identical(got$rows, paste("rows 488 31250 first", paste(128 * 2 + 3:5, collapse = " "), "last",
+  expect_identical(got$shown, paste("rows 488 31250 first", paste(128 * 2 + 3:5, collapse = " "), "last",
                                    paste(487 + 128 * 2 + 3:5, collapse = " "), ""))
   output <- 8 * 488 * 31250 / 2^20
   expect_gt(got$peak, output - 1)
@@ -327,7 +311,7 @@ test_that("a masked read of a gzip file takes the memory of its result", {
   close(con)
   got <- measure_read(path, "mask_array <- array(FALSE, c(80, 80, 50)); mask_array[11:70, 11:70, 11:40] <- TRUE")
   inside <- volume[10 * 80 * 80 + 10 * 80 + 11:13]
-  expect_identical(got$rows, paste("rows 125 108000 first", paste(inside, collapse = " "), "last",
+  expect_identical(got$shown, paste("rows 125 108000 first", paste(inside, collapse = " "), "last",
                                    paste(inside, collapse = " "), ""))
   output <- 8 * 125 * 108000 / 2^20
   expect_gt(got$peak, output - 1)

@@ -358,14 +358,16 @@ test_that("links stay, and lead to the new file", {
 })
 
 test_that("names with spaces, letters of other languages and a leading dot are written", {
+  skip_if_not(l10n_info()[["UTF-8"]], "this locale has no such letters")
   folder <- withr::local_tempdir("r\u00e9sultats \u8111 ")
-  for (name in c("two words.nii", "\u00fcber \u8111.nii.gz", ".hidden.nii", "{braces} 'q'.nii.gz")) {
+  long <- paste0(strrep("a", 251), ".nii")
+  for (name in c("two words.nii", "\u00fcber \u8111.nii.gz", ".hidden.nii", "{braces} 'q'.nii.gz", long)) {
     path <- file.path(folder, name)
     expect_identical(write_nifti(array(1:24, 2:4), path, affine = AFFINE), path)
     expect_identical(as.vector(read_nifti(path)), 1:24)
     expect_refused(write_nifti(array(1:24, 2:4), path, affine = AFFINE), "path")
   }
-  expect_length(list.files(folder, all.files = TRUE, no.. = TRUE), 4L)
+  expect_length(list.files(folder, all.files = TRUE, no.. = TRUE), 5L)
   withr::local_dir(folder)
   write_nifti(array(1:24, 2:4), "relative.nii", affine = AFFINE)
   expect_true(file.exists(file.path(folder, "relative.nii")))
@@ -458,20 +460,30 @@ test_that("two processes that write one file leave one of the two, whole", {
   code <- function(k) {
     c(sprintf("x <- array(c(%dL, rep(seq_len(1000L), 500)), c(3, 167, 998))[, 1:100, 1:998]", k),
       sprintf("for (i in 1:15) write_nifti(x, %s, affine = diag(4), overwrite = TRUE)", deparse(path)),
-      sprintf("saveRDS(x, %s)", deparse(file.path(folders[k], "x"))))
+      sprintf("saveRDS(x, %s)", deparse(file.path(folders[k], "x"))),
+      sprintf("cat('done', file = %s)", deparse(file.path(folders[k], "done"))))
   }
   workers <- lapply(1:2, function(k) start_r(code(k), folders[k]))
   withr::defer(for (worker in workers) tools::pskill(worker$pid, tools::SIGKILL))
   # readers see a whole image at all times
-  while (!all(file.exists(file.path(folders, "x")))) {
+  done <- function() {
     if (file.exists(path)) expect_true(read_nifti(path)[1L] %in% 1:2)
-    if (any(grepl("Error", unlist(lapply(workers, function(worker) readLines(worker$log)))))) break
-    Sys.sleep(0.02)
+    all(file.exists(file.path(folders, "done")))
   }
-  wait_until(function() all(file.size(file.path(folders, "x")) > 100), 5)
+  if (!wait_until(done, 60)) fail(paste(unlist(lapply(workers, function(worker) readLines(worker$log)))))
   x <- plain(read_nifti(path))
   expect_identical(x, readRDS(file.path(folders[x[1L]], "x")))
   only_file(path)
+})
+
+test_that("writing takes a few MB, whatever the size", {
+  before <- "x <- array(rep(1:1000 + 0, 12000), c(100, 100, 100, 12))
+for (k in 1:3) write_nifti(x[, , 1:2, 1], %s, affine = diag(4), overwrite = TRUE)"
+  for (name in c("a.nii", "a.nii.gz")) {
+    got <- measure_peak(sprintf(before, deparse(target("warm.nii.gz"))),
+                        sprintf("write_nifti(x, %s, affine = diag(4), compress = 1)", deparse(target(name))))
+    expect_lt(got$peak, 8)
+  }
 })
 
 test_that("the wording of what people meet most", {
