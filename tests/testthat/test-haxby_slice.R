@@ -60,3 +60,17 @@ test_that("folds that split the runs of the slice are refused", {
   expect_error(cross_val_predict_ridge(slice$X, slice$Y, alphas = 10, cv = 5, progress = FALSE),
                class = "voxridge_error_leakage")
 })
+
+test_that("the example goes from the files to the same figures and writes them as a map", {
+  skip_on_cran()
+  example <- new.env()
+  sys.source(system.file("examples", "encoding_map.R", package = "voxridge"), example)
+  path <- withr::local_tempfile(fileext = ".nii.gz")
+  out <- example$encoding_map(dirname(test_data("data", "haxby_slice", "bold.nii.gz")), path)
+  expect_identical(sprintf("%.5f", c(mean(out$r2), mean(out$r))), c("0.05644", "0.17927"))
+  expect_identical(sum(out$r > 0.2), 184L)
+  map <- read_nifti(path)
+  expect_identical(dim(map), c(40L, 20L, 1L))
+  expect_identical(sprintf("%.4f", max(map, na.rm = TRUE)), "0.7149")
+  expect_identical(which(!is.na(map)), out$mask$index)
+})
