@@ -29,7 +29,7 @@ class BandedCv {
         search_options_(options.search()),
         out_(out),
         control_(control),
-        device_(cpu_device<T>()),
+        device_(make_device<T>(control)),
         grams_(features, bands, folds, kBandGramShare * control.memory_bytes, control),
         source_(*device_, features, folds, targets, choose_form(features, folds), control),
         choice_(targets, options, std::numeric_limits<T>::epsilon(), out),

@@ -25,11 +25,15 @@ inline int64_t fitting(double bytes, double item, int64_t least, int64_t most) {
 // About half a second of one core: as much arithmetic may lie between two looks at the stop flag.
 constexpr double kFlopsBetweenStops = 2e10;
 
+enum class DeviceKind { cpu, cuda };
+
 struct Control {
   const std::atomic<bool>* stop = nullptr;  // set by another thread to end the work early
   Progress* progress = nullptr;
   int n_threads = 1;
-  double memory_bytes = 1e9;  // working memory beyond inputs and outputs
+  double memory_bytes = 1e9;  // working memory beyond inputs and outputs; on a GPU at most device_bytes
+  DeviceKind device = DeviceKind::cpu;
+  double device_bytes = 0;  // memory that may be taken on a GPU
 
   // Called at every look at the stop flag, from any of the working threads: how the flag is set where no other thread
   // is left to do so.

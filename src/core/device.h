@@ -1,7 +1,8 @@
 // What a device must supply. Every algorithm is written once, over this interface, for both devices and both
 // precisions; T is the precision of the target loop. Factorisations are made in double on the host.
 //
-// A buffer belongs to its device: only the functions below look into it. Sums come back to the host in double.
+// A buffer belongs to its device: only the functions below look into it. Sums come back to the host in double. Several
+// threads may use one device at a time, each with its own buffers.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "blas.h"
+#include "control.h"
 #include "folds.h"
 #include "view.h"
 
@@ -43,6 +45,12 @@ class Device {
   // A host matrix for repeated use on the device. The host's may be used in place (then `memory` stays empty), so it
   // must outlive the view.
   virtual MatrixView<T> resident(MatrixView<double> host, Buffer<T>& memory) = 0;
+
+  // Does the device work in the host's memory?
+  virtual bool in_place() const = 0;
+
+  // A host matrix for one use on the device: itself, or a copy in `memory`.
+  virtual MatrixView<T> borrow(MatrixView<T> host, Buffer<T>& memory) = 0;
 
   // op(A) op(B) straight into the host's memory.
   virtual void gemm_to_host(Trans trans_a, Trans trans_b, MatrixView<T> a, MatrixView<T> b, Buffer<T>& scratch,
@@ -95,5 +103,9 @@ class Device {
 // The host: Armadillo's BLAS and plain loops.
 template <class T>
 std::unique_ptr<Device<T>> cpu_device();
+
+// The device that the control names.
+template <class T>
+std::unique_ptr<Device<T>> make_device(const Control& control);
 
 }  // namespace voxridge

@@ -87,6 +87,10 @@ class CpuDevice final : public Device<T> {
     }
   }
 
+  bool in_place() const override { return true; }
+
+  MatrixView<T> borrow(MatrixView<T> host, Buffer<T>&) override { return host; }
+
   void gemm_to_host(Trans trans_a, Trans trans_b, MatrixView<T> a, MatrixView<T> b, Buffer<T>& scratch,
                     MatrixSpan<double> to) override {
     if constexpr (std::is_same_v<T, double>) {

@@ -133,7 +133,7 @@ void Refit<T>::write_primal(Tile<T>& tile, MatrixView<T> weights, const std::vec
     for (int64_t col = 0; col < p; col += width) {
       source_.control().check_stop();
       const int64_t n_cols = std::min(width, p - col);
-      const MatrixView<T> x = features.block(0, n, col, n_cols, tile.features_scratch);
+      const MatrixView<T> x = source_.features_block(0, n, col, n_cols, tile);
       const MatrixSpan<double> rows = out.coefs.block(col, 0, n_cols, tile.cols);
       device.gemm_to_host(Trans::yes, Trans::no, x, weights, tile.work_memory, rows);
       weigh_bands(rows, col, which);
@@ -178,7 +178,7 @@ template <class T>
 arma::mat Refit<T>::multiply_features(Tile<T>& tile, MatrixView<T> coefs) const {
   const Features& features = source_.features();
   arma::mat product(features.rows(), coefs.cols, arma::fill::none);
-  const MatrixView<T> x = features.block(0, features.rows(), 0, features.cols(), tile.features_scratch);
+  const MatrixView<T> x = source_.features_block(0, features.rows(), 0, features.cols(), tile);
   source_.device().gemm_to_host(Trans::no, Trans::no, x, coefs, tile.work_memory, span_of(product));
   return product;
 }

@@ -41,7 +41,7 @@ void RidgePreparation::finish() {
 template <class T>
 void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
                CoefOutputs& out, const Control& control) {
-  const std::unique_ptr<Device<T>> device = cpu_device<T>();
+  const std::unique_ptr<Device<T>> device = make_device<T>(control);
   const auto factors = preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control);
   if (std::is_same_v<T, float> && out.kind != Coefs::none) preparation.cache_single(control);
   const TileSource<T> source(*device, preparation.features(), preparation.folds(), targets, factors->form(), control);

@@ -22,7 +22,7 @@ class RidgeCv {
       : options_(options),
         out_(out),
         control_(control),
-        device_(cpu_device<T>()),
+        device_(make_device<T>(control)),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_->form(), control),
         results_(targets, options, out) {

@@ -22,7 +22,7 @@ class PredictCv {
         user_(user),
         out_(out),
         control_(control),
-        device_(cpu_device<T>()),
+        device_(make_device<T>(control)),
         held_factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
         factors_(*held_factors_),
         source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "budget.h"
 #include "score.h"
 #include "threads.h"
 
@@ -9,6 +10,7 @@ namespace voxridge {
 
 namespace {
 
+constexpr int64_t kPanelCols = 256;   // of features on their way to a device
 constexpr double kTrainShare = 1e-4;  // of a target's energy: with less than this in training, subtract nothing
 
 int64_t size_of(const RowList& rows) {
@@ -16,6 +18,29 @@ int64_t size_of(const RowList& rows) {
 }
 
 }  // namespace
+
+// In panels of columns, so that the host never holds a second copy.
+template <class T>
+void TileSource<T>::keep_features() {
+  const int64_t n = features_.rows(), p = features_.cols();
+  const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(p);
+  if (bytes > kCopyShare * control_.memory_bytes) return;
+  const MatrixSpan<T> all = device_.reserve(kept_memory_, n, p);
+  std::vector<double> scratch;
+  for (int64_t col = 0; col < p; col += kPanelCols) {
+    control_.check_stop();
+    const int64_t n_cols = std::min(kPanelCols, p - col);
+    device_.upload(features_.block(0, n, col, n_cols, scratch), all.block(0, col, n, n_cols));
+  }
+  kept_ = all;
+}
+
+template <class T>
+MatrixView<T> TileSource<T>::features_block(int64_t row, int64_t n_rows, int64_t col, int64_t n_cols,
+                                            Tile<T>& tile) const {
+  if (kept_.data != nullptr) return kept_.block(row, col, n_rows, n_cols);
+  return device_.borrow(features_.block(row, n_rows, col, n_cols, tile.features_scratch), tile.features_memory);
+}
 
 template <class T>
 void TileSource<T>::load(int64_t index, Tile<T>& tile) const {
@@ -38,7 +63,7 @@ void TileSource<T>::load(int64_t index, Tile<T>& tile) const {
 
 template <class T>
 void TileSource<T>::multiply_rows(Tile<T>& tile, int64_t row, int64_t n_rows, MatrixSpan<T> product) const {
-  const MatrixView<T> x = features_.block(row, n_rows, 0, features_.cols(), tile.features_scratch);
+  const MatrixView<T> x = features_block(row, n_rows, 0, features_.cols(), tile);
   const MatrixView<T> y = MatrixView<T>(tile.y).block(row, 0, n_rows, tile.cols);
   device_.gemm(Trans::yes, Trans::no, T(1), x, y, T(0), product);
 }

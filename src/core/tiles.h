@@ -43,6 +43,7 @@ struct Tile {
 
   Buffer<T> y_memory, total_memory, side_memory, held_memory, gathered_memory, work_memory, predictions_memory;
   std::vector<Buffer<T>> part_memory;
+  Buffer<T> features_memory;
   std::vector<T> features_scratch;
   std::vector<double> gather_scratch;
 };
@@ -61,7 +62,9 @@ class TileSource {
  public:
   TileSource(Device<T>& device, const Features& features, const Folds& folds, const Targets& targets, Form form,
              const Control& control)
-      : device_(device), features_(features), folds_(folds), targets_(targets), form_(form), control_(control) {}
+      : device_(device), features_(features), folds_(folds), targets_(targets), form_(form), control_(control) {
+    if (!device.in_place()) keep_features();
+  }
 
   const Features& features() const { return features_; }
   const Folds& folds() const { return folds_; }
@@ -72,6 +75,10 @@ class TileSource {
 
   // Reads a tile of targets; in primal form also X'Y, by fold where the folds partition the samples.
   void load(int64_t index, Tile<T>& tile) const;
+
+  // Rows row .. row + n_rows - 1 (fold order) of columns col .. col + n_cols - 1 of the features, on the device, until
+  // the tile asks for others.
+  MatrixView<T> features_block(int64_t row, int64_t n_rows, int64_t col, int64_t n_cols, Tile<T>& tile) const;
 
   // All rows: what the factor of all rows is applied to (n x cols of Y, or p x cols of X'Y).
   MatrixView<T> whole_side(const Tile<T>& tile) const { return form_ == Form::primal ? tile.total : tile.y; }
@@ -114,6 +121,7 @@ class TileSource {
   void multiply_rows(Tile<T>& tile, int64_t row, int64_t n_rows, MatrixSpan<T> product) const;
   void multiply_features(Tile<T>& tile) const;
   std::vector<double> train_means(const Tile<T>& tile, int64_t f) const;
+  void keep_features();
 
   Device<T>& device_;
   const Features& features_;
@@ -121,6 +129,8 @@ class TileSource {
   const Targets& targets_;
   Form form_;
   const Control& control_;
+  Buffer<T> kept_memory_;
+  MatrixView<T> kept_;  // all features on a device of its own, where they fit
 };
 
 // Loads the listed tiles and calls work(tile) for each, one per thread at a time with BLAS at one thread inside.
