@@ -60,7 +60,7 @@ print.voxridge_sitrep <- function(x, ...) {
     "GPU" = if (x$gpu$available) paste0(x$gpu$device_name, " (", gb(x$gpu$memory_gb), " free)") else x$gpu$reason
   )
   labels <- paste0(names(lines), ":")
-  cat(formatDL(labels, lines, width = 120L, indent = max(nchar(labels)) + 1L), sep = "\n")
+  cat(formatDL(labels, lines, width = 120L, indent = max(nchar(labels)) + 2L), sep = "\n")
   invisible(x)
 }
 
