@@ -13,6 +13,14 @@ core_jitter <- function(n_iter, key) {
     .Call(`_voxridge_core_jitter`, n_iter, key)
 }
 
+core_cuda_info <- function(plugin) {
+    .Call(`_voxridge_core_cuda_info`, plugin)
+}
+
+core_cuda_try <- function(plugin) {
+    invisible(.Call(`_voxridge_core_cuda_try`, plugin))
+}
+
 core_nonfinite_columns <- function(x) {
     .Call(`_voxridge_core_nonfinite_columns`, x)
 }

@@ -1,22 +1,3 @@
-#' Is there a GPU?
-#'
-#' Says whether `device = "gpu"` can be used, and if not, why.
-#'
-#' @returns A list: `available` (TRUE or FALSE), `reason` (one sentence; why not, where there is none), `device_name`
-#'   (NA where there is none), `memory_gb` (free device memory in GB, NA where there is none).
-#' @seealso [resolve_backend()], [voxridge_sitrep()]
-#' @examples
-#' check_gpu_available()$reason
-#' @export
-check_gpu_available <- function() {
-  list(
-    available = FALSE,
-    reason = "This version of voxridge has no GPU device.",
-    device_name = NA_character_,
-    memory_gb = NA_real_
-  )
-}
-
 #' What a call would run on
 #'
 #' Resolves the words of the arguments `device` and `precision` to the backend and precision that would be used.
@@ -44,6 +25,7 @@ PRECISIONS <- c("double", "single")
 backend_for <- function(device, precision = "double", call = rlang::caller_env()) {
   device <- as_choice(device, DEVICES, arg = "device", call = call)
   precision <- as_choice(precision, PRECISIONS, arg = "precision", call = call)
+  if (device == "cpu") return(cpu_backend(precision, "The CPU was asked for."))
   gpu <- check_gpu_available()
   if (device == "gpu" && !gpu$available) {
     abort(
@@ -53,7 +35,13 @@ backend_for <- function(device, precision = "double", call = rlang::caller_env()
       found = device, reason = gpu$reason, call = call
     )
   }
-  reason <- if (device == "cpu") "The CPU was asked for." else gpu$reason
+  choice <- if (device == "gpu") list(gpu = TRUE, reason = "The GPU was asked for.") else prefer_gpu()
+  if (!gpu$available) return(cpu_backend(precision, gpu$reason))
+  if (!choice$gpu) return(cpu_backend(precision, choice$reason))
+  list(name = "cuda", device = "gpu", precision = precision, reason = choice$reason)
+}
+
+cpu_backend <- function(precision, reason) {
   if (precision == "single" && !core_blas_info()$single) {
     precision <- "double"
     reason <- paste(reason, "The BLAS of this R has no single precision.")
@@ -65,6 +53,7 @@ backend_for <- function(device, precision = "double", call = rlang::caller_env()
 solver_backend <- function(device, precision = "double", max_gpu_memory_gb = NULL, call = rlang::caller_env()) {
   backend <- backend_for(device, precision, call)
   check_gpu_memory(device, max_gpu_memory_gb, call)
+  if (backend$device == "gpu") refuse_gpu(call)
   wanted <- as_choice(precision, PRECISIONS, arg = "precision", call = call)
   if (wanted != backend$precision) {
     warn_once(
@@ -74,6 +63,18 @@ solver_backend <- function(device, precision = "double", max_gpu_memory_gb = NUL
     )
   }
   backend
+}
+
+# For functions that compute on the CPU only, though there is a GPU.
+refuse_gpu <- function(call) {
+  name <- rlang::call_name(rlang::frame_call(call))
+  what <- if (is.null(name)) "this function" else "{.fn {name}}"
+  abort(
+    c(paste0("{.arg device} must be {.val cpu} in ", what, ", not {.val gpu}: it has no GPU code."),
+      i = "Use {.code device = \"auto\"} to take the GPU only where it can be used."),
+    "device_unsupported",
+    found = "gpu", where = name, call = call
+  )
 }
 
 check_gpu_memory <- function(device, max_gpu_memory_gb, call) {
@@ -94,8 +95,8 @@ check_gpu_memory <- function(device, max_gpu_memory_gb, call) {
 #' The budget, in GB, for what a call needs besides its inputs and results.
 #'
 #' On the CPU it is half of the memory that is free now (limits of containers are respected), or 2 GB where that is not
-#' known. `options(voxridge.memory_gb =)` overrides it. A smaller budget means smaller blocks of targets; it never
-#' changes an answer.
+#' known. `options(voxridge.memory_gb =)` overrides it. On the GPU it is nine tenths of the free device memory less 512 MB,
+#' or `max_gpu_memory_gb` where that is less. A smaller budget means smaller blocks of targets; it never changes an answer.
 #'
 #' @inheritParams resolve_backend
 #' @param max_gpu_memory_gb NULL (no limit of your own), or a limit in GB for the GPU. Only with `device = "gpu"` or
@@ -104,14 +105,17 @@ check_gpu_memory <- function(device, max_gpu_memory_gb, call) {
 #' @returns One number, in GB (1 GB is 1e9 bytes).
 #' @section Errors:
 #' `voxridge_error_device_unavailable`, `voxridge_error_argument`, `voxridge_error_conflict` (a limit for the GPU with
-#' `device = "cpu"`). See [voxridge-conditions].
+#' `device = "cpu"`), `voxridge_error_gpu_out_of_memory` (a GPU without free memory). See [voxridge-conditions].
 #' @seealso [auto_batch_size()]
 #' @examples
 #' device_memory_budget()
 #' @export
 device_memory_budget <- function(device = "cpu", max_gpu_memory_gb = NULL) {
-  solver_backend(device, max_gpu_memory_gb = max_gpu_memory_gb, call = rlang::current_env())
-  memory_budget_bytes(call = rlang::current_env()) / 1e9
+  call <- rlang::current_env()
+  backend <- backend_for(device, call = call)
+  limit <- check_gpu_memory(device, max_gpu_memory_gb, call)
+  bytes <- if (backend$device == "gpu") gpu_memory_budget_bytes(limit, call = call) else memory_budget_bytes(call)
+  bytes / 1e9
 }
 
 memory_budget_bytes <- function(call = rlang::caller_env()) {

@@ -6,7 +6,9 @@
 #' @returns A list of class `voxridge_sitrep`, printed as a short report: `version` (voxridge), `r_version`, `platform`,
 #'   `blas` (list: `vendor`, `library`, `threads_controlled`, `threads`, `single`, `hardware_threads`), `threads` (list:
 #'   `n`, `source`), `precision` (`"single and double"` or `"double only"`), `memory` (list, in GB: `available`,
-#'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]).
+#'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]), `cuda` (list about the plugin, NA where
+#'   not known: `plugin`, its path; `size_mb`; `toolkit` and `architectures` it was built with; `libraries`, where cuBLAS
+#'   was found; `driver` and `runtime`, versions of CUDA; `reason`).
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' `voxridge_error_argument` where a thread or memory setting is not a number, see [voxridge-conditions].
@@ -29,7 +31,8 @@ voxridge_sitrep <- function() {
         budget = memory_budget_bytes(call) / 1e9,
         peak = core_memory_peak() / 1e9
       ),
-      gpu = check_gpu_available()
+      gpu = check_gpu_available(),
+      cuda = cuda_report()
     ),
     class = "voxridge_sitrep"
   )
@@ -53,8 +56,21 @@ print.voxridge_sitrep <- function(x, ...) {
     "threads" = paste0(x$threads$n, " (", x$threads$source, ") of ", blas$hardware_threads),
     "free memory" = paste0(gb(x$memory$available), ", budget of a call ", gb(x$memory$budget)),
     "peak memory" = paste(gb(x$memory$peak), "in this R process"),
-    "GPU" = if (x$gpu$available) paste0(x$gpu$device_name, " (", gb(x$gpu$memory_gb), ")") else x$gpu$reason
+    print_cuda(x$cuda),
+    "GPU" = if (x$gpu$available) paste0(x$gpu$device_name, " (", gb(x$gpu$memory_gb), " free)") else x$gpu$reason
   )
-  cat(paste0(format(paste0(names(lines), ":")), " ", lines, "\n"), sep = "")
+  labels <- paste0(names(lines), ":")
+  cat(formatDL(labels, lines, width = 120L, indent = max(nchar(labels)) + 2L), sep = "\n")
   invisible(x)
+}
+
+# Lines about the plugin, where there is one.
+print_cuda <- function(cuda) {
+  if (is.na(cuda$plugin)) return(NULL)
+  known <- function(value) if (is.na(value)) "unknown" else value
+  c(
+    "CUDA plugin" = sprintf("%s, built for %s", format_bytes(cuda$size_mb * 1e6), known(cuda$architectures)),
+    "CUDA libraries" = known(cuda$libraries),
+    "CUDA driver" = sprintf("%s, the plugin has runtime %s", known(cuda$driver), known(cuda$runtime))
+  )
 }

@@ -56,6 +56,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cuda_info
+Rcpp::List core_cuda_info(std::string plugin);
+RcppExport SEXP _voxridge_core_cuda_info(SEXP pluginSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< std::string >::type plugin(pluginSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cuda_info(plugin));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_cuda_try
+void core_cuda_try(std::string plugin);
+RcppExport SEXP _voxridge_core_cuda_try(SEXP pluginSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< std::string >::type plugin(pluginSEXP);
+    core_cuda_try(plugin);
+    return R_NilValue;
+END_RCPP
+}
 // core_nonfinite_columns
 Rcpp::IntegerVector core_nonfinite_columns(const Rcpp::NumericMatrix& x);
 RcppExport SEXP _voxridge_core_nonfinite_columns(SEXP xSEXP) {
@@ -288,6 +309,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
+    {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
+    {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},

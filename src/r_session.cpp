@@ -37,6 +37,12 @@ std::string condition_of(voxridge::ErrorCode code) {
       return "numerical";
     case voxridge::ErrorCode::file:
       return "file";
+    case voxridge::ErrorCode::device_unavailable:
+      return "device_unavailable";
+    case voxridge::ErrorCode::gpu_out_of_memory:
+      return "gpu_out_of_memory";
+    case voxridge::ErrorCode::device_failed:
+      return "device_failed";
     default:
       return "internal";
   }

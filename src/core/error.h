@@ -7,13 +7,16 @@
 namespace voxridge {
 
 enum class ErrorCode {
-  invalid_argument,  // a caller's mistake that only the core can see
-  too_large,         // beyond the 32-bit workspaces of LAPACK
-  memory,            // an allocation failed, or would pass the budget
-  numerical,         // a factorisation did not converge, a quantity is undefined
-  file,              // a file that cannot be read or written as asked
-  interrupted,       // the stop flag was set
-  internal           // a defect of this library
+  invalid_argument,    // a caller's mistake that only the core can see
+  too_large,           // beyond the 32-bit workspaces of LAPACK
+  memory,              // an allocation failed, or would pass the budget
+  numerical,           // a factorisation did not converge, a quantity is undefined
+  file,                // a file that cannot be read or written as asked
+  interrupted,         // the stop flag was set
+  device_unavailable,  // there is no GPU that can be used
+  gpu_out_of_memory,   // an allocation on the GPU failed
+  device_failed,       // the GPU failed, and this process cannot use it any more
+  internal             // a defect of this library
 };
 
 class Error : public std::runtime_error {

@@ -1,0 +1,36 @@
+// The CUDA plugin and the device behind it.
+#include <Rcpp.h>
+
+#include <string>
+
+#include "core/cuda_plugin.h"
+#include "r_session.h"
+
+// [[Rcpp::export]]
+Rcpp::List core_cuda_info(std::string plugin) {
+  voxridge::set_cuda_plugin(plugin);
+  const voxridge_cuda_info info = voxridge::cuda_info();
+  return Rcpp::List::create(
+      Rcpp::Named("available") = info.available != 0, Rcpp::Named("reason") = info.reason,
+      Rcpp::Named("name") = info.name, Rcpp::Named("driver") = info.driver_version,
+      Rcpp::Named("runtime") = info.runtime_version, Rcpp::Named("n_devices") = info.device_count,
+      Rcpp::Named("device") = info.device, Rcpp::Named("major") = info.major, Rcpp::Named("minor") = info.minor,
+      Rcpp::Named("fp64_ratio") = info.fp64_ratio, Rcpp::Named("memory_total") = info.memory_total,
+      Rcpp::Named("memory_free") = info.memory_free, Rcpp::Named("architectures") = info.architectures,
+      Rcpp::Named("libraries") = info.libraries);
+}
+
+// Opens and closes a session, as every solver does: the first thing that a device without memory or in trouble refuses.
+// [[Rcpp::export]]
+void core_cuda_try(std::string plugin) {
+  voxridge_r::with_conditions([&] {
+    voxridge::set_cuda_plugin(plugin);
+    std::string text;
+    const voxridge_cuda_table* const table = voxridge::cuda_table(&text);
+    if (table == nullptr) voxridge::check_cuda(VOXRIDGE_UNAVAILABLE, text);
+    char failure[512] = "";
+    voxridge_cuda_session* session = nullptr;
+    voxridge::check_cuda(table->open(&session, failure, static_cast<int>(sizeof failure)), failure);
+    table->close(session);
+  });
+}
