@@ -21,6 +21,10 @@ core_cuda_try <- function(plugin) {
     invisible(.Call(`_voxridge_core_cuda_try`, plugin))
 }
 
+core_device_rates <- function(single, control) {
+    .Call(`_voxridge_core_device_rates`, single, control)
+}
+
 core_nonfinite_columns <- function(x) {
     .Call(`_voxridge_core_nonfinite_columns`, x)
 }

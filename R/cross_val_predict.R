@@ -62,9 +62,14 @@ cross_val_predict_ridge <- function(X, Y, alphas, cv = 5, fit_intercept = FALSE,
   check_prediction_memory(design, targets, call)
   bar <- start_progress(progress, "Out-of-fold predictions", call)
   on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
-  raw <- predict_folds(design, targets, alphas, score, backend, control, call)
-  finish_predictions(raw, design, targets, result_names(design, targets), backend)
+  # the products of one penalty
+  work <- ridge_work(nrow(design$X), ncol(design$X), ncol(targets$Y), 1, n_folds(design$folds), "none",
+                     backend$precision)
+  backend <- settle_backend(backend, work, n_threads, call)
+  out <- on_device(backend, n_threads, bar$report, function(control) {
+    predict_folds(design, targets, alphas, score, backend, control, call)
+  }, call)
+  finish_predictions(out$value, design, targets, result_names(design, targets), out$backend)
 }
 
 # The core's list(predictions, scores, constant_targets, info), on checked inputs.

@@ -22,6 +22,7 @@ resolve_backend <- function(device = c("cpu", "gpu", "auto"), precision = c("dou
 DEVICES <- c("cpu", "gpu", "auto")
 PRECISIONS <- c("double", "single")
 
+# "auto" is decided when the work is known, by settle_backend().
 backend_for <- function(device, precision = "double", call = rlang::caller_env()) {
   device <- as_choice(device, DEVICES, arg = "device", call = call)
   precision <- as_choice(precision, PRECISIONS, arg = "precision", call = call)
@@ -35,11 +36,12 @@ backend_for <- function(device, precision = "double", call = rlang::caller_env()
       found = device, reason = gpu$reason, call = call
     )
   }
-  choice <- if (device == "gpu") list(gpu = TRUE, reason = "The GPU was asked for.") else prefer_gpu()
   if (!gpu$available) return(cpu_backend(precision, gpu$reason))
-  if (!choice$gpu) return(cpu_backend(precision, choice$reason))
-  list(name = "cuda", device = "gpu", precision = precision, reason = choice$reason)
+  if (device == "gpu") return(gpu_backend(precision, "The GPU was asked for."))
+  cpu_backend(precision, "The CPU, unless the size of the work makes the GPU faster.")
 }
+
+gpu_backend <- function(precision, reason) list(name = "cuda", device = "gpu", precision = precision, reason = reason)
 
 cpu_backend <- function(precision, reason) {
   if (precision == "single" && !core_blas_info()$single) {
@@ -49,11 +51,12 @@ cpu_backend <- function(precision, reason) {
   list(name = "armadillo", device = "cpu", precision = precision, reason = reason)
 }
 
-# The backend of a solver call. Asking for single precision where there is none is told once per R process.
+# The backend of a solver call, with `wanted`, the argument `device`, and `limit_gb`. Asking for single precision where
+# there is none is told once per R process.
 solver_backend <- function(device, precision = "double", max_gpu_memory_gb = NULL, call = rlang::caller_env()) {
   backend <- backend_for(device, precision, call)
-  check_gpu_memory(device, max_gpu_memory_gb, call)
-  if (backend$device == "gpu") refuse_gpu(call)
+  backend$wanted <- as_choice(device, DEVICES, arg = "device", call = call)
+  backend["limit_gb"] <- list(check_gpu_memory(device, max_gpu_memory_gb, call))
   wanted <- as_choice(precision, PRECISIONS, arg = "precision", call = call)
   if (wanted != backend$precision) {
     warn_once(

@@ -78,11 +78,6 @@ cuda_version <- function(number) {
   sprintf("%d.%d", number %/% 1000L, number %% 1000L %/% 10L)
 }
 
-# Whether the GPU would be the faster place for some work; list(gpu, reason). It has no estimate yet.
-prefer_gpu <- function(work = NULL) {
-  list(gpu = FALSE, reason = "The CPU: there is no estimate yet of what would be faster on the GPU.")
-}
-
 # Of the free memory a tenth and 512 MB stay for the driver, the libraries and the screen.
 gpu_memory_budget_bytes <- function(limit_gb = NULL, free = gpu_info()$memory_free, call = rlang::caller_env()) {
   budget <- min(0.9 * free - 512e6, if (!is.null(limit_gb)) limit_gb * 1e9)

@@ -45,7 +45,11 @@ ridge_svd <- function(X, y, alpha = 1, device = "cpu", n_threads = NULL) {
     fit_intercept = FALSE, coefs = "primal", single = FALSE, skip = integer(),
     names = list(features = colnames(X), targets = targets$names)
   )
-  fit <- run_core(core_ridge_fit(X, targets$Y, alpha, options, core_control(n_threads, call = call)), call)
+  work <- ridge_work(nrow(X), ncol(X), ncol(targets$Y), 0, 0)
+  backend <- settle_backend(backend, work, n_threads, call)
+  fit <- on_device(backend, n_threads, NULL, function(control) {
+    core_ridge_fit(X, targets$Y, alpha, options, control)
+  }, call)$value
   name_coefs(fit$coefs, "primal", options$names, targets$is_vector)
 }
 

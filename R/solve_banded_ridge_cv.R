@@ -178,6 +178,10 @@ check_band_memory <- function(design, targets, n_candidates, options, call) {
 search_bands <- function(design, targets, alphas, candidates, score, options, backend, n_threads, progress, call) {
   bands <- design$bands
   check_whole_runs(design$folds, c(cleaned_bands(bands), list(Y = targets$Y)), call)
+  p <- sum(as.double(bands$sizes))
+  work <- ridge_work(design$n, p, ncol(targets$Y), length(alphas), n_folds(design$folds), options$coefs,
+                     backend$precision, n_candidates = nrow(candidates$gammas))
+  backend <- settle_backend(backend, work, n_threads, call)
   options$cv_scores <- if (options$cv_scores == "none") "none" else "mean"
   options <- c(options, list(
     fit_intercept = design$fit_intercept,
@@ -191,13 +195,11 @@ search_bands <- function(design, targets, alphas, candidates, score, options, ba
   ))
   bar <- start_progress(progress, "Banded ridge search", call)
   on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
-  raw <- run_core(
+  out <- on_device(backend, n_threads, bar$report, function(control) {
     core_banded_cv(bands$Xs, targets$Y, core_folds(design$folds), alphas, candidates$gammas, candidates$jitter,
-                   options, control, score$fun),
-    call
-  )
-  finish_band_search(raw, options, design, targets, alphas, candidates, backend)
+                   options, control, score$fun)
+  }, call)
+  finish_band_search(out$value, options, design, targets, alphas, candidates, out$backend)
 }
 
 # ---- the result ------------------------------------------------------------------------------

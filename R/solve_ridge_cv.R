@@ -124,6 +124,9 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
   check_search_memory(design, targets, length(alphas), options, call)
+  work <- ridge_work(nrow(design$X), ncol(design$X), ncol(targets$Y), length(alphas), n_folds(design$folds),
+                     options$coefs, backend$precision)
+  backend <- settle_backend(backend, work, n_threads, call)
   options <- c(options, list(
     fit_intercept = design$fit_intercept,
     score = score$word,
@@ -133,13 +136,11 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
   ))
   bar <- start_progress(progress, "Ridge cross-validation", call)
   on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
-  pointer <- design_pointer(design, control, call)
-  raw <- run_core(
-    core_ridge_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun),
-    call
-  )
-  finish_search(raw, options, targets, alphas, backend)
+  out <- on_device(backend, n_threads, bar$report, function(control) {
+    pointer <- design_pointer(design, control, call)
+    core_ridge_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun)
+  }, call)
+  finish_search(out$value, options, targets, alphas, out$backend)
 }
 
 check_conservative <- function(options, folds, call) {

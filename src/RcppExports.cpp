@@ -77,6 +77,18 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// core_device_rates
+Rcpp::NumericVector core_device_rates(bool single, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_device_rates(SEXP singleSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< bool >::type single(singleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_device_rates(single, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nonfinite_columns
 Rcpp::IntegerVector core_nonfinite_columns(const Rcpp::NumericMatrix& x);
 RcppExport SEXP _voxridge_core_nonfinite_columns(SEXP xSEXP) {
@@ -311,6 +323,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
+    {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},

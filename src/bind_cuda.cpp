@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/cuda_plugin.h"
+#include "core/device_rates.h"
 #include "r_session.h"
 
 // [[Rcpp::export]]
@@ -33,4 +34,14 @@ void core_cuda_try(std::string plugin) {
     voxridge::check_cuda(table->open(&session, failure, static_cast<int>(sizeof failure)), failure);
     table->close(session);
   });
+}
+
+// c(flops, bytes) per second of the device that `control` names, see core/device_rates.h.
+// [[Rcpp::export]]
+Rcpp::NumericVector core_device_rates(bool single, const Rcpp::List& control) {
+  voxridge::DeviceRates rates;
+  voxridge_r::Session(control).run([&](const voxridge::Control& control) {
+    rates = single ? voxridge::measure_rates<float>(control) : voxridge::measure_rates<double>(control);
+  });
+  return Rcpp::NumericVector::create(Rcpp::Named("flops") = rates.flops, Rcpp::Named("bytes") = rates.bytes);
 }

@@ -1,5 +1,6 @@
 #include "r_session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -75,6 +76,7 @@ std::string condition_of(voxridge::ErrorCode code) {
 Session::Session(const Rcpp::List& control)
     : n_threads_(Rcpp::as<int>(control["n_threads"])),
       memory_bytes_(Rcpp::as<double>(control["memory_bytes"])),
+      gpu_bytes_(control.containsElementNamed("gpu_bytes") ? Rcpp::as<double>(control["gpu_bytes"]) : 0),
       report_(control.containsElementNamed("progress") ? static_cast<SEXP>(control["progress"]) : R_NilValue) {}
 
 voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Progress* progress) const {
@@ -83,6 +85,11 @@ voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Prog
   out.progress = progress;
   out.n_threads = n_threads_;
   out.memory_bytes = memory_bytes_;
+  if (gpu_bytes_ > 0) {
+    out.device = voxridge::DeviceKind::cuda;
+    out.device_bytes = gpu_bytes_;
+    out.memory_bytes = std::min(memory_bytes_, gpu_bytes_);
+  }
   return out;
 }
 

@@ -16,20 +16,6 @@ namespace {
 
 constexpr size_t kMostSessions = 4;
 
-[[noreturn]] void raise(int code, const std::string& text) {
-  switch (code) {
-    case VOXRIDGE_NO_MEMORY:
-      throw Error(ErrorCode::gpu_out_of_memory, text);
-    case VOXRIDGE_FAILED:
-      cuda_failed(text);
-      throw Error(ErrorCode::device_failed, text);
-    case VOXRIDGE_UNAVAILABLE:
-      throw Error(ErrorCode::device_unavailable, text);
-    default:
-      throw Error(ErrorCode::internal, "the CUDA plugin refused a call: " + text);
-  }
-}
-
 class ProcessSessions final : public CudaSessions {
  public:
   explicit ProcessSessions(const voxridge_cuda_table& table) : table_(table) {}
@@ -48,7 +34,7 @@ class ProcessSessions final : public CudaSessions {
     if (session.handle != nullptr) return;
     char text[512] = "";
     const int code = table_.open(&session.handle, text, sizeof text);
-    if (code != VOXRIDGE_OK) raise(code, text);
+    check_cuda(code, text);
   }
 
   const voxridge_cuda_table& table_;
@@ -64,7 +50,7 @@ class LimitedMemory final : public CudaMemory, public std::enable_shared_from_th
     const int64_t size = static_cast<int64_t>(bytes);
     if (used_.fetch_add(size) + size > limit_) {
       used_ -= size;
-      raise(VOXRIDGE_NO_MEMORY, "the work needs more than the memory it may take on the GPU");
+      check_cuda(VOXRIDGE_NO_MEMORY, "the work needs more than the memory it may take on the GPU");
     }
     void* data = nullptr;
     CudaSession* session = nullptr;
@@ -92,7 +78,7 @@ class LimitedMemory final : public CudaMemory, public std::enable_shared_from_th
 }  // namespace
 
 void CudaLease::check(int code) const {
-  if (code != VOXRIDGE_OK) raise(code, table_.text(session_.handle));
+  if (code != VOXRIDGE_OK) check_cuda(code, table_.text(session_.handle));
 }
 
 void CudaLease::release(void* memory) const {
