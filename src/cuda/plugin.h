@@ -56,7 +56,7 @@ class Plugin {
       Runtime::describe(out);
       if (out->device_count > 0) process().claim();
     } else {
-      std::snprintf(out->reason, sizeof out->reason, "%s", why);
+      put_text(out->reason, sizeof out->reason, why);
     }
     return VOXRIDGE_OK;
   }
@@ -65,7 +65,7 @@ class Plugin {
     if (out == nullptr) return VOXRIDGE_INVALID;
     *out = nullptr;
     const auto refuse = [&](int code, const char* why) {
-      if (text != nullptr && text_size > 0) std::snprintf(text, static_cast<size_t>(text_size), "%s", why);
+      if (text != nullptr && text_size > 0) put_text(text, static_cast<size_t>(text_size), why);
       return code;
     };
     try {

@@ -28,7 +28,7 @@ class CudaRuntime {
   }
 
   static void describe(voxridge_cuda_info* out) {
-    copy_text(out->architectures, VOXRIDGE_CUDA_ARCHITECTURES);
+    put_text(out->architectures, sizeof out->architectures, VOXRIDGE_CUDA_ARCHITECTURES);
     cudaDriverGetVersion(&out->driver_version);
     cudaRuntimeGetVersion(&out->runtime_version);
     const Outcome outcome = describe_device(out);
@@ -37,8 +37,8 @@ class CudaRuntime {
       return;
     }
     const Cublas& cublas = Cublas::the_one();
-    copy_text(out->libraries, cublas.path());
-    if (!cublas.found()) return copy_text(out->reason, cublas.reason());
+    put_text(out->libraries, sizeof out->libraries, cublas.path());
+    if (!cublas.found()) return put_text(out->reason, sizeof out->reason, cublas.reason());
     out->available = 1;
   }
 
@@ -110,11 +110,6 @@ class CudaRuntime {
  private:
   static cublasOperation_t operation(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
-  template <size_t size>
-  static void copy_text(char (&to)[size], const char* from) {
-    std::snprintf(to, size, "%s", from);
-  }
-
   // The runtime keeps the last failure; it is cleared, so that later calls tell of their own.
   static Outcome check(cudaError_t error, const char* where) {
     if (error == cudaSuccess) return {};
@@ -151,7 +146,7 @@ class CudaRuntime {
     }
     cudaDeviceProp properties;
     VOXRIDGE_TRY(check(cudaGetDeviceProperties(&properties, kDevice), "properties"));
-    copy_text(out->name, properties.name);
+    put_text(out->name, sizeof out->name, properties.name);
     VOXRIDGE_TRY(check(cudaSetDevice(kDevice), "device"));
     size_t free_bytes = 0, total_bytes = 0;
     VOXRIDGE_TRY(check(cudaMemGetInfo(&free_bytes, &total_bytes), "memory"));

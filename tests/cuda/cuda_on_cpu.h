@@ -6,7 +6,6 @@
 #include <link.h>
 
 #include <cstring>
-#include <mutex>
 #include <numeric>
 #include <type_traits>
 
@@ -48,9 +47,8 @@ inline void use_schedule(uint64_t seed) { Block::the_one().seed = seed * 0x9E377
 
 template <class Body>
 void launch(unsigned grid_x, unsigned grid_y, unsigned threads, const Body& body) {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
   Block& block = Block::the_one();
+  const std::lock_guard<std::mutex> lock(block.in_use);
   block.before = [](unsigned thread) { threadIdx.x = thread; };
   blockDim = {threads, 1, 1};
   gridDim = {grid_x, grid_y, 1};

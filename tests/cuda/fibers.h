@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -106,9 +107,10 @@ struct Warp {
 // One block at a time.
 class Block {
  public:
-  uint64_t seed = 0;        // 0: fibers run in order
-  unsigned current = 0;     // the running thread
-  unsigned block_index = 0; // for reports
+  std::mutex in_use;
+  uint64_t seed = 0;                     // 0: fibers run in order
+  unsigned current = 0;                  // the running thread
+  unsigned block_index = 0;              // for reports
   std::function<void(unsigned)> before;  // called with the thread that will run
 
   void run(unsigned threads, const std::function<void()>& body) {
