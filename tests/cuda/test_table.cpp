@@ -83,14 +83,12 @@ TEST(functions) {
     };
     const auto row = [&](int64_t i) { return by_row[static_cast<size_t>(i)]; };
     const auto col = [&](int64_t j) { return by_col[static_cast<size_t>(j)]; };
-    expect_elements(table().gather(session, type, pa, dev_a.ld(), cols, some_rows.data(), 5, by_col.data(), to.data(),
-                                   to.ld()),
-                    5, cols, [&](int64_t i, int64_t j) {
-                      return a(some_rows[static_cast<size_t>(i)], j) - static_cast<T>(col(j));
-                    });
-    expect_elements(table().copy_columns(session, type, 0, pa, dev_a.ld(), rows, some_cols.data(), 3, to.data(),
-                                         to.ld()),
-                    rows, 3, [&](int64_t i, int64_t j) { return a(i, some_cols[static_cast<size_t>(j)]); });
+    expect_elements(
+        table().gather(session, type, pa, dev_a.ld(), cols, some_rows.data(), 5, by_col.data(), to.data(), to.ld()), 5,
+        cols, [&](int64_t i, int64_t j) { return a(some_rows[static_cast<size_t>(i)], j) - static_cast<T>(col(j)); });
+    expect_elements(
+        table().copy_columns(session, type, 0, pa, dev_a.ld(), rows, some_cols.data(), 3, to.data(), to.ld()), rows, 3,
+        [&](int64_t i, int64_t j) { return a(i, some_cols[static_cast<size_t>(j)]); });
     const void* parts[40];
     int64_t lds[40];
     for (int k = 0; k < 40; ++k) parts[k] = k % 2 ? pb : pa, lds[k] = k % 2 ? dev_b.ld() : dev_a.ld();
@@ -108,12 +106,12 @@ TEST(functions) {
                       const T value = a(i, j) - b(i, j);
                       return value - static_cast<T>(col(j) * row(i));
                     });
-    expect_elements(table().shrink(session, type, pa, dev_a.ld(), rows, cols, by_row.data(), by_col.data(), to.data(),
-                                   to.ld()),
-                    rows, cols, [&](int64_t i, int64_t j) {
-                      const double sum = row(i) + col(j);
-                      return a(i, j) * static_cast<T>(sum > 1e-300 ? 1 / sum : 0);
-                    });
+    expect_elements(
+        table().shrink(session, type, pa, dev_a.ld(), rows, cols, by_row.data(), by_col.data(), to.data(), to.ld()),
+        rows, cols, [&](int64_t i, int64_t j) {
+          const double sum = row(i) + col(j);
+          return a(i, j) * static_cast<T>(sum > 1e-300 ? 1 / sum : 0);
+        });
     expect_elements(table().scale_rows(session, type, pa, dev_a.ld(), rows, cols, by_row.data(), to.data(), to.ld()),
                     rows, cols, [&](int64_t i, int64_t j) { return a(i, j) * static_cast<T>(row(i)); });
     expect_elements(table().subtract(session, type, pa, dev_a.ld(), pb, dev_b.ld(), rows, cols, to.data(), to.ld()),
