@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "outcome.h"
+
 #if defined(__has_include)
 #if __has_include("cuda_build.h")
 #include "cuda_build.h"
@@ -93,7 +95,7 @@ class Cublas {
       dlclose(library);
       return because(path, "lacks functions");
     }
-    std::snprintf(path_, sizeof path_, "%s", path);
+    put_text(path_, sizeof path_, path);
     return true;
   }
 

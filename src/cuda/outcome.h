@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
+#include <cstring>
 #include <mutex>
 
 #include "abi.h"
@@ -19,14 +19,23 @@ struct Outcome {
   bool ok() const { return code == VOXRIDGE_OK; }
 };
 
-#define VOXRIDGE_TRY(call)                    \
-  do {                                        \
-    const Outcome tried = (call);             \
-    if (!tried.ok()) return tried;            \
+#define VOXRIDGE_TRY(call)         \
+  do {                             \
+    const Outcome tried = (call);  \
+    if (!tried.ok()) return tried; \
   } while (false)
 
 // Room for one sentence.
 constexpr int kTextSize = 512;
+
+// Copies as much of a text as fits.
+inline void put_text(char* to, size_t size, const char* from) {
+  if (size == 0) return;
+  size_t length = 0;
+  while (length + 1 < size && from[length] != '\0') ++length;
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
 
 // Shared by all sessions: the process that first used the device (the driver does not survive a fork), and the failure
 // after which the device answers nothing any more.
@@ -36,11 +45,10 @@ class Process {
   int refuses(char (&text)[kTextSize]) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (user_ != 0 && user_ != getpid()) {
-      std::snprintf(text, sizeof text, "%s",
-                    "this process was forked from one that had used the device; start a new R process instead");
+      put_text(text, kTextSize, "this process was forked from one that had used the device; start a new one instead");
       return VOXRIDGE_UNAVAILABLE;
     }
-    if (dead_) std::snprintf(text, sizeof text, "%s", text_);
+    if (dead_) put_text(text, kTextSize, text_);
     return dead_ ? VOXRIDGE_FAILED : VOXRIDGE_OK;
   }
 
@@ -58,7 +66,7 @@ class Process {
 
   void fail(const char* text) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!dead_) std::snprintf(text_, sizeof text_, "%s", text);
+    if (!dead_) put_text(text_, kTextSize, text);
     dead_ = true;
   }
 

@@ -28,7 +28,7 @@ class CudaRuntime {
   }
 
   static void describe(voxridge_cuda_info* out) {
-    copy_text(out->architectures, VOXRIDGE_CUDA_ARCHITECTURES);
+    put_text(out->architectures, sizeof out->architectures, VOXRIDGE_CUDA_ARCHITECTURES);
     cudaDriverGetVersion(&out->driver_version);
     cudaRuntimeGetVersion(&out->runtime_version);
     const Outcome outcome = describe_device(out);
@@ -37,8 +37,8 @@ class CudaRuntime {
       return;
     }
     const Cublas& cublas = Cublas::the_one();
-    copy_text(out->libraries, cublas.path());
-    if (!cublas.found()) return copy_text(out->reason, cublas.reason());
+    put_text(out->libraries, sizeof out->libraries, cublas.path());
+    if (!cublas.found()) return put_text(out->reason, sizeof out->reason, cublas.reason());
     out->available = 1;
   }
 
@@ -85,13 +85,13 @@ class CudaRuntime {
 
   Outcome gemm(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const double* a, int lda,
                const double* b, int ldb, double beta, double* c, int ldc) {
-    return check(Cublas::the_one().dgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a,
-                                         lda, b, ldb, &beta, c, ldc));
+    return check(Cublas::the_one().dgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a, lda,
+                                         b, ldb, &beta, c, ldc));
   }
   Outcome gemm(bool transpose_a, bool transpose_b, int m, int n, int k, float alpha, const float* a, int lda,
                const float* b, int ldb, float beta, float* c, int ldc) {
-    return check(Cublas::the_one().sgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a,
-                                         lda, b, ldb, &beta, c, ldc));
+    return check(Cublas::the_one().sgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a, lda,
+                                         b, ldb, &beta, c, ldc));
   }
 
   // The arguments are converted to the kernel's parameters.
@@ -102,18 +102,13 @@ class CudaRuntime {
   template <class... Parameters>
   Outcome launch(void (*kernel)(Parameters...), Grid grid, typename Same<Parameters>::type... arguments) {
     void* pointers[] = {&arguments...};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y), dim3(kThreads),
-                                  pointers, 0, stream_),
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y), dim3(kThreads), pointers,
+                                  0, stream_),
                  "kernel");
   }
 
  private:
   static cublasOperation_t operation(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }
-
-  template <size_t size>
-  static void copy_text(char (&to)[size], const char* from) {
-    std::snprintf(to, size, "%s", from);
-  }
 
   // The runtime keeps the last failure; it is cleared, so that later calls tell of their own.
   static Outcome check(cudaError_t error, const char* where) {
@@ -125,14 +120,20 @@ class CudaRuntime {
 
   static Outcome check(cublasStatus_t status) {
     switch (status) {
-      case CUBLAS_STATUS_SUCCESS: return {};
-      case CUBLAS_STATUS_ALLOC_FAILED: return {VOXRIDGE_NO_MEMORY, "cuBLAS", "an allocation failed"};
-      case CUBLAS_STATUS_INVALID_VALUE: return {VOXRIDGE_INVALID, "cuBLAS", "an argument is out of range"};
+      case CUBLAS_STATUS_SUCCESS:
+        return {};
+      case CUBLAS_STATUS_ALLOC_FAILED:
+        return {VOXRIDGE_NO_MEMORY, "cuBLAS", "an allocation failed"};
+      case CUBLAS_STATUS_INVALID_VALUE:
+        return {VOXRIDGE_INVALID, "cuBLAS", "an argument is out of range"};
       case CUBLAS_STATUS_NOT_INITIALIZED:
         return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "could not be initialised; is the memory of the device full?"};
-      case CUBLAS_STATUS_ARCH_MISMATCH: return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "does not know this device"};
-      case CUBLAS_STATUS_EXECUTION_FAILED: return {VOXRIDGE_FAILED, "cuBLAS", "a kernel failed"};
-      default: return {VOXRIDGE_FAILED, "cuBLAS", "an internal error"};
+      case CUBLAS_STATUS_ARCH_MISMATCH:
+        return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "does not know this device"};
+      case CUBLAS_STATUS_EXECUTION_FAILED:
+        return {VOXRIDGE_FAILED, "cuBLAS", "a kernel failed"};
+      default:
+        return {VOXRIDGE_FAILED, "cuBLAS", "an internal error"};
     }
   }
 
@@ -141,17 +142,19 @@ class CudaRuntime {
     VOXRIDGE_TRY(check(cudaGetDeviceCount(&out->device_count), "devices"));
     if (out->device_count == 0) return {VOXRIDGE_UNAVAILABLE, "devices", "no CUDA device is visible"};
     out->device = kDevice;
-    const struct { cudaDeviceAttr attribute; int* value; } wanted[] = {
-        {cudaDevAttrComputeCapabilityMajor, &out->major},
-        {cudaDevAttrComputeCapabilityMinor, &out->minor},
-        {cudaDevAttrMultiProcessorCount, &out->n_multiprocessors},
-        {cudaDevAttrSingleToDoublePrecisionPerfRatio, &out->fp64_ratio}};
+    const struct {
+      cudaDeviceAttr attribute;
+      int* value;
+    } wanted[] = {{cudaDevAttrComputeCapabilityMajor, &out->major},
+                  {cudaDevAttrComputeCapabilityMinor, &out->minor},
+                  {cudaDevAttrMultiProcessorCount, &out->n_multiprocessors},
+                  {cudaDevAttrSingleToDoublePrecisionPerfRatio, &out->fp64_ratio}};
     for (const auto& want : wanted) {
       VOXRIDGE_TRY(check(cudaDeviceGetAttribute(want.value, want.attribute, kDevice), "attributes"));
     }
     cudaDeviceProp properties;
     VOXRIDGE_TRY(check(cudaGetDeviceProperties(&properties, kDevice), "properties"));
-    copy_text(out->name, properties.name);
+    put_text(out->name, sizeof out->name, properties.name);
     VOXRIDGE_TRY(check(cudaSetDevice(kDevice), "device"));
     size_t free_bytes = 0, total_bytes = 0;
     VOXRIDGE_TRY(check(cudaMemGetInfo(&free_bytes, &total_bytes), "memory"));
@@ -159,9 +162,9 @@ class CudaRuntime {
     out->memory_total = static_cast<double>(total_bytes);
     // Is there code for this device among what was compiled?
     cudaFuncAttributes attributes;
-    const auto kernel = reinterpret_cast<const void*>(static_cast<void (*)(
-        DeviceMatrix<const float>, DeviceMatrix<const float>, int64_t, int64_t, DeviceMatrix<float>)>(
-        kernels::subtract<float>));
+    const auto kernel = reinterpret_cast<const void*>(
+        static_cast<void (*)(DeviceMatrix<const float>, DeviceMatrix<const float>, int64_t, int64_t,
+                             DeviceMatrix<float>)>(kernels::subtract<float>));
     return check(cudaFuncGetAttributes(&attributes, kernel), "kernels compiled for " VOXRIDGE_CUDA_ARCHITECTURES);
   }
 
@@ -177,10 +180,10 @@ class CudaRuntime {
                    where);
     }
     for (int64_t j = 0; j < copy.cols; ++j) {
-      VOXRIDGE_TRY(check(cudaMemcpyAsync(static_cast<char*>(copy.to) + j * copy.to_ld,
-                                         static_cast<const char*>(copy.from) + j * copy.from_ld, size(copy.bytes),
-                                         kind, stream_),
-                         where));
+      VOXRIDGE_TRY(check(
+          cudaMemcpyAsync(static_cast<char*>(copy.to) + j * copy.to_ld,
+                          static_cast<const char*>(copy.from) + j * copy.from_ld, size(copy.bytes), kind, stream_),
+          where));
     }
     return {};
   }
