@@ -5,6 +5,8 @@
 
 #include "cuda_on_cpu.h"
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -21,8 +23,50 @@ void sgemm_(const char*, const char*, const int*, const int*, const int*, const 
 
 namespace voxridge_plugin {
 
-// What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB).
+// Memory that faults when it is touched while no work of the device runs, as memory of a real device would.
+class GuardedMemory {
+ public:
+  void* take(size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const size_t pages = (bytes + kPage - 1) / kPage * kPage;
+    void* const data = mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return nullptr;
+    std::memset(data, 0xFF, bytes);
+    if (running_ == 0) mprotect(data, pages, PROT_NONE);
+    blocks_[data] = pages;
+    return data;
+  }
+  void give_back(void* data) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    munmap(data, blocks_[data]);
+    blocks_.erase(data);
+  }
+  // Open while at least one piece of work runs.
+  void enter() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (running_++ == 0) protect(PROT_READ | PROT_WRITE);
+  }
+  void leave() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--running_ == 0) protect(PROT_NONE);
+  }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  void protect(int how) {
+    for (const auto& block : blocks_) mprotect(block.first, block.second, how);
+  }
+  std::mutex mutex_;
+  std::map<void*, size_t> blocks_;
+  int running_ = 0;
+};
+
+// What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB). VOXRIDGE_SHIM_GUARD, set
+// to anything: memory of the device is guarded.
 struct Simulation {
+  const bool guarded = std::getenv("VOXRIDGE_SHIM_GUARD") != nullptr;
+  GuardedMemory guard;
+
   std::mutex mutex;
   std::map<void*, size_t> device, host;  // living blocks
   long allocations = 0;                  // since the counter was set to 0
@@ -46,9 +90,10 @@ struct Simulation {
     const Outcome failure = {VOXRIDGE_NO_MEMORY, "memory of the shim", "out of memory"};
     if (number >= fail_first && number <= fail_last) return failure;
     if (on_device && static_cast<double>(device_bytes + bytes) > memory()) return failure;
-    void* data = std::malloc(bytes);
+    const bool guard_it = on_device && guarded;
+    void* data = guard_it ? guard.take(bytes) : std::malloc(bytes);
     if (data == nullptr) return failure;
-    std::memset(data, 0xFF, bytes);
+    if (!guard_it) std::memset(data, 0xFF, bytes);
     blocks[data] = bytes;
     if (on_device) device_bytes += bytes;
     *out = data;
@@ -60,7 +105,7 @@ struct Simulation {
     if (found == blocks.end()) return;
     if (&blocks == &device) device_bytes -= found->second;
     blocks.erase(found);
-    std::free(data);
+    &blocks == &device && guarded ? guard.give_back(data) : std::free(data);
   }
 };
 
@@ -87,7 +132,10 @@ class CpuRuntime {
   int multiprocessors() const { return kMultiprocessors; }
 
   Outcome synchronize() {
+    Simulation& simulation = Simulation::the_one();
+    if (simulation.guarded) simulation.guard.enter();
     for (const auto& work : queue_) work();
+    if (simulation.guarded) simulation.guard.leave();
     queue_.clear();
     return state();
   }

@@ -5,7 +5,7 @@ gpu_lines <- function(code, ...) {
   skip_on_cran()
   plugin <- Sys.getenv("VOXRIDGE_TEST_PLUGIN")
   skip_if(!nzchar(plugin), "VOXRIDGE_TEST_PLUGIN is unset")
-  withr::local_envvar(VOXRIDGE_CUDA_PLUGIN = plugin, ...)
+  withr::local_envvar(VOXRIDGE_CUDA_PLUGIN = plugin, VOXRIDGE_SHIM_GUARD = "yes", ...)
   run_r(c(GPU_TOOLS, code), withr::local_tempdir(.local_envir = parent.frame()))
 }
 
