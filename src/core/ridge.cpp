@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "budget.h"
 #include "threads.h"
@@ -37,6 +38,22 @@ void RidgePreparation::finish() {
     if (factors != nullptr) factors->release_folds();
   }
 }
+
+template <class T>
+MatrixView<T> RidgePreparation::resident(Device<T>& device, const Control& control) {
+  if (!keep_ || device.in_place()) return {};
+  Resident<T>* kept;
+  if constexpr (std::is_same_v<T, float>) {
+    kept = &single_;
+  } else {
+    kept = &double_;
+  }
+  if (kept->view.data == nullptr) kept->view = put_features(device, features_, kept->memory, control);
+  return kept->view;
+}
+
+template MatrixView<float> RidgePreparation::resident(Device<float>&, const Control&);
+template MatrixView<double> RidgePreparation::resident(Device<double>&, const Control&);
 
 template <class T>
 void ridge_fit(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,

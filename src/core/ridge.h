@@ -37,11 +37,23 @@ class RidgePreparation {
   // At the end of a call: frees the factors of the folds, unless they are to be kept.
   void finish();
 
+  // All features on a device of its own, for this call and later ones; nothing where factors are not kept either.
+  template <class T>
+  MatrixView<T> resident(Device<T>& device, const Control& control);
+
  private:
+  template <class T>
+  struct Resident {
+    Buffer<T> memory;
+    MatrixView<T> view;
+  };
+
   bool keep_ = false;
   Folds folds_;
   Features features_;
   std::shared_ptr<Factors> gram_factors_, svd_factors_;  // either, or both for a preparation that serves many calls
+  Resident<float> single_;
+  Resident<double> double_;
 };
 
 struct RidgeCvOptions {

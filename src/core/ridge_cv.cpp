@@ -24,7 +24,8 @@ class RidgeCv {
         control_(control),
         device_(make_device<T>(control)),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_->form(), control),
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_->form(), control,
+                preparation.resident(*device_, control)),
         results_(targets, options, out) {
     const bool multiplies_features = factors_->form() == Form::primal || out.coefs.kind == Coefs::primal;
     if (std::is_same_v<T, float> && multiplies_features) preparation.cache_single(control);

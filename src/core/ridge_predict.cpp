@@ -25,7 +25,8 @@ class PredictCv {
         device_(make_device<T>(control)),
         held_factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
         factors_(*held_factors_),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control) {
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control,
+                preparation.resident(*device_, control)) {
     if (std::is_same_v<T, float> && factors_.form() == Form::primal) preparation.cache_single(control);
   }
 

@@ -21,18 +21,18 @@ int64_t size_of(const RowList& rows) {
 
 // In panels of columns, so that the host never holds a second copy.
 template <class T>
-void TileSource<T>::keep_features() {
-  const int64_t n = features_.rows(), p = features_.cols();
+MatrixView<T> put_features(Device<T>& device, const Features& features, Buffer<T>& memory, const Control& control) {
+  const int64_t n = features.rows(), p = features.cols();
   const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(p);
-  if (bytes > kCopyShare * control_.memory_bytes) return;
-  const MatrixSpan<T> all = device_.reserve(kept_memory_, n, p);
+  if (bytes > kCopyShare * control.memory_bytes) return {};
+  const MatrixSpan<T> all = device.reserve(memory, n, p);
   std::vector<double> scratch;
   for (int64_t col = 0; col < p; col += kPanelCols) {
-    control_.check_stop();
+    control.check_stop();
     const int64_t n_cols = std::min(kPanelCols, p - col);
-    device_.upload(features_.block(0, n, col, n_cols, scratch), all.block(0, col, n, n_cols));
+    device.upload(features.block(0, n, col, n_cols, scratch), all.block(0, col, n, n_cols));
   }
-  kept_ = all;
+  return all;
 }
 
 template <class T>
@@ -219,6 +219,8 @@ template void for_each_tile(const TileSource<float>&, const std::vector<int64_t>
                             const std::function<void(Tile<float>&)>&);
 template void for_each_tile(const TileSource<double>&, const std::vector<int64_t>&, int64_t,
                             const std::function<void(Tile<double>&)>&);
+template MatrixView<float> put_features(Device<float>&, const Features&, Buffer<float>&, const Control&);
+template MatrixView<double> put_features(Device<double>&, const Features&, Buffer<double>&, const Control&);
 template class TileSource<float>;
 template class TileSource<double>;
 

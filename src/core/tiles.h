@@ -57,13 +57,24 @@ struct HeldOut {
   std::vector<char> constant;       // that sum is nothing but rounding
 };
 
+// All features on the device, in `memory`; nothing where they would take more than their share of the budget.
+template <class T>
+MatrixView<T> put_features(Device<T>& device, const Features& features, Buffer<T>& memory, const Control& control);
+
 template <class T>
 class TileSource {
  public:
+  // `kept`: all features on a device of its own, where somebody has put them there already.
   TileSource(Device<T>& device, const Features& features, const Folds& folds, const Targets& targets, Form form,
-             const Control& control)
-      : device_(device), features_(features), folds_(folds), targets_(targets), form_(form), control_(control) {
-    if (!device.in_place()) keep_features();
+             const Control& control, MatrixView<T> kept = {})
+      : device_(device),
+        features_(features),
+        folds_(folds),
+        targets_(targets),
+        form_(form),
+        control_(control),
+        kept_(kept) {
+    if (!device.in_place() && kept.data == nullptr) kept_ = put_features(device, features, kept_memory_, control);
   }
 
   const Features& features() const { return features_; }
@@ -121,7 +132,6 @@ class TileSource {
   void multiply_rows(Tile<T>& tile, int64_t row, int64_t n_rows, MatrixSpan<T> product) const;
   void multiply_features(Tile<T>& tile) const;
   std::vector<double> train_means(const Tile<T>& tile, int64_t f) const;
-  void keep_features();
 
   Device<T>& device_;
   const Features& features_;

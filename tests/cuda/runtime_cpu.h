@@ -61,8 +61,8 @@ class GuardedMemory {
   int running_ = 0;
 };
 
-// What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB). VOXRIDGE_SHIM_GUARD, set
-// to anything: memory of the device is guarded.
+// What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB). VOXRIDGE_SHIM_GUARD,
+// set to anything: memory of the device is guarded.
 struct Simulation {
   const bool guarded = std::getenv("VOXRIDGE_SHIM_GUARD") != nullptr;
   GuardedMemory guard;
@@ -72,7 +72,8 @@ struct Simulation {
   long allocations = 0;                  // since the counter was set to 0
   long fail_first = -1, fail_last = -1;  // the allocations with these numbers, counted from 0, fail
   size_t device_bytes = 0;
-  std::atomic<bool> broken{false};  // every call fails as after an error of the device
+  // Every call fails as after an error of the device. VOXRIDGE_SHIM_BROKEN, set to anything, begins so.
+  std::atomic<bool> broken{std::getenv("VOXRIDGE_SHIM_BROKEN") != nullptr};
 
   static Simulation& the_one() {
     static Simulation simulation;
@@ -105,7 +106,7 @@ struct Simulation {
     if (found == blocks.end()) return;
     if (&blocks == &device) device_bytes -= found->second;
     blocks.erase(found);
-    &blocks == &device && guarded ? guard.give_back(data) : std::free(data);
+    &blocks == &device&& guarded ? guard.give_back(data) : std::free(data);
   }
 };
 

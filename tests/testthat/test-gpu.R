@@ -124,3 +124,41 @@ test_that("any limit of memory gives the same answer, or an error that names it"
   expect_match(paste(lines, collapse = "\n"), "voxridge_error_gpu_out_of_memory")
   expect_match(paste(lines, collapse = "\n"), "max_gpu_memory_gb")
 })
+
+test_that("auto takes the faster device, and the CPU where the GPU has too little memory", {
+  lines <- gpu_lines("
+    d <- problem(60, 30, 500, 5)
+    rates <- voxridge:::measured_rates
+    solve <- function() suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto'))
+    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
+    cat('fast card:', solve()$backend, '\\n')
+    rates$double <- list(cpu = 1e13, gpu = 1e13, bus = 1e10)
+    cat('fast host:', solve()$backend, '\\n')
+    rates$double <- NULL
+    cat('measured:', solve()$backend, unlist(rates$double) > 0, '\\n')
+    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
+    fit <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
+    cat('no room:', fit$backend, '\\n')
+    again <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
+  ")
+  text <- paste(lines, collapse = "\n")
+  expect_match(text, "fast card: cuda")
+  expect_match(text, "fast host: armadillo")
+  expect_match(text, "measured: [a-z]+ TRUE TRUE TRUE")
+  expect_match(text, "no room: armadillo")
+  expect_length(grep("going on with the CPU", lines), 1L)
+})
+
+test_that("a failing device ends the call with a classed error, and so do later calls", {
+  lines <- gpu_lines("
+    d <- problem(60, 30, 500, 5)
+    for (k in 1:2) {
+      caught <- tryCatch(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'gpu'), error = function(cnd) cnd)
+      cat(class(caught)[1], '\\n')
+    }
+    print(check_gpu_available()$available)
+    print(suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10)))$backend)
+  ", VOXRIDGE_SHIM_BROKEN = "yes")
+  expect_match(paste(lines, collapse = "\n"), "voxridge_error_device_failed")
+  expect_match(lines[length(lines)], "armadillo")
+})
