@@ -13,7 +13,9 @@
 
 cuda_places="/usr/local/cuda /opt/cuda"
 cuda_default_arch="75 80 86 89 90 100 120"
-cuda_flags="-std=c++17 -O2 -Xcompiler -fPIC -Xcompiler -fvisibility=hidden -cudart static -shared"
+# For nvcc in src/: nothing of R's flags, nothing of CUDA linked but the runtime, which becomes part of the plugin.
+cuda_flags="-std=c++17 -O2 -Xcompiler -fPIC -Xcompiler -fvisibility=hidden -Xlinker --version-script=cuda/exports.map"
+cuda_flags="$cuda_flags -cudart static -shared"
 
 read_cuda_options() {
   cuda_want=${VOXRIDGE_CUDA:-auto}
@@ -102,8 +104,8 @@ extern "C" int trial(float* x) {
 TRIAL
   for unsupported in "" "-allow-unsupported-compiler "; do
     # shellcheck disable=SC2086
-    if "$NVCC" -ccbin "$cuda_ccbin" $unsupported$cuda_flags -o conftest.dir/trial.so conftest.dir/trial.cu \
-      > conftest.dir/log 2>&1; then
+    if (cd src && "$NVCC" -ccbin "$cuda_ccbin" $unsupported$cuda_flags -o ../conftest.dir/trial.so \
+      ../conftest.dir/trial.cu) > conftest.dir/log 2>&1; then
       rm -rf conftest.dir
       return 0
     fi
