@@ -17,7 +17,7 @@ fake_plugin <- function(folder, name = "plugin.so", flags = character()) {
     stdout = TRUE, stderr = TRUE
   ))
   if (!file.exists(path)) testthat::fail(paste(c("the plugin was not built:", log), collapse = "\n"))
-  path
+  normalizePath(path)
 }
 
 # The value of `code` (text) in an R process that takes `plugin`; what it says of the GPU is set by `...` (FAKE_*).
