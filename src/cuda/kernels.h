@@ -33,9 +33,15 @@ struct Parts {
 
 namespace kernels {
 
-inline __device__ int64_t lane() { return threadIdx.x % kWarp; }
-inline __device__ int64_t first_column() { return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; }
-inline __device__ int64_t column_stride() { return static_cast<int64_t>(gridDim.x) * kWarps; }
+inline __device__ int64_t lane() {
+  return threadIdx.x % kWarp;
+}
+inline __device__ int64_t first_column() {
+  return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
+}
+inline __device__ int64_t column_stride() {
+  return static_cast<int64_t>(gridDim.x) * kWarps;
+}
 
 // body(i, j) for every element.
 template <class Body>
@@ -155,8 +161,7 @@ __global__ void shrink(DeviceMatrix<const T> from, int64_t rows, int64_t cols, c
 template <class T>
 __global__ void scale_rows(DeviceMatrix<const T> from, int64_t rows, int64_t cols, const double* weights,
                            DeviceMatrix<T> to) {
-  for_elements(rows, cols,
-               [=](int64_t i, int64_t j) { to.col(j)[i] = from.col(j)[i] * static_cast<T>(weights[i]); });
+  for_elements(rows, cols, [=](int64_t i, int64_t j) { to.col(j)[i] = from.col(j)[i] * static_cast<T>(weights[i]); });
 }
 
 // to = a - b.

@@ -19,10 +19,10 @@ struct Outcome {
   bool ok() const { return code == VOXRIDGE_OK; }
 };
 
-#define VOXRIDGE_TRY(call)                    \
-  do {                                        \
-    const Outcome tried = (call);             \
-    if (!tried.ok()) return tried;            \
+#define VOXRIDGE_TRY(call)         \
+  do {                             \
+    const Outcome tried = (call);  \
+    if (!tried.ok()) return tried; \
   } while (false)
 
 // Room for one sentence.

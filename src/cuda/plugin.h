@@ -13,11 +13,31 @@ template <class Runtime>
 class Plugin {
  public:
   static const voxridge_cuda_table* table() {
-    static const voxridge_cuda_table the_one = {
-        VOXRIDGE_CUDA_ABI, sizeof(voxridge_cuda_table), info,     open,  close,        text,         synchronize,
-        allocate,          release,                     allocate_host,   release_host, to_device,    to_host,
-        gemm,              gather,                      copy_columns,    means,        squares,      add,
-        leave_out,         shrink,                      scale_rows,      subtract,     error_sums,   product_sums};
+    static const voxridge_cuda_table the_one = {VOXRIDGE_CUDA_ABI,
+                                                sizeof(voxridge_cuda_table),
+                                                info,
+                                                open,
+                                                close,
+                                                text,
+                                                synchronize,
+                                                allocate,
+                                                release,
+                                                allocate_host,
+                                                release_host,
+                                                to_device,
+                                                to_host,
+                                                gemm,
+                                                gather,
+                                                copy_columns,
+                                                means,
+                                                squares,
+                                                add,
+                                                leave_out,
+                                                shrink,
+                                                scale_rows,
+                                                subtract,
+                                                error_sums,
+                                                product_sums};
     return &the_one;
   }
 
@@ -44,9 +64,13 @@ class Plugin {
   }
 
   template <class T>
-  static DeviceMatrix<const T> input(const void* dev, int64_t ld) { return {static_cast<const T*>(dev), ld}; }
+  static DeviceMatrix<const T> input(const void* dev, int64_t ld) {
+    return {static_cast<const T*>(dev), ld};
+  }
   template <class T>
-  static DeviceMatrix<T> output(void* dev, int64_t ld) { return {static_cast<T*>(dev), ld}; }
+  static DeviceMatrix<T> output(void* dev, int64_t ld) {
+    return {static_cast<T*>(dev), ld};
+  }
 
   static int info(voxridge_cuda_info* out) {
     if (out == nullptr) return VOXRIDGE_INVALID;
@@ -160,8 +184,10 @@ class Plugin {
       VOXRIDGE_TRY(s.checks.matrix("a", a, transpose_a ? k : m, transpose_a ? m : k, lda));
       VOXRIDGE_TRY(s.checks.matrix("b", b, transpose_b ? n : k, transpose_b ? k : n, ldb));
       VOXRIDGE_TRY(s.checks.matrix("c", c, m, n, ldc));
-      const struct { const char* name; int64_t value; } sizes[] = {{"m", m},     {"n", n},     {"k", k},
-                                                                   {"lda", lda}, {"ldb", ldb}, {"ldc", ldc}};
+      const struct {
+        const char* name;
+        int64_t value;
+      } sizes[] = {{"m", m}, {"n", n}, {"k", k}, {"lda", lda}, {"ldb", ldb}, {"ldc", ldc}};
       for (const auto& size : sizes) VOXRIDGE_TRY(s.checks.blas_size(size.name, size.value));
       if (m == 0 || n == 0) return {};
       const auto narrow = [](int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
@@ -182,9 +208,8 @@ class Plugin {
                      const double* center, double* out);
   static int add(Handle* handle, int type, const void* const* parts, const int64_t* ld_parts, int64_t n_parts,
                  int64_t rows, int64_t cols, void* to, int64_t ld_to);
-  static int leave_out(Handle* handle, int type, const void* total, int64_t ld_total, const void* part,
-                       int64_t ld_part, int64_t rows, int64_t cols, const double* x, const double* scale, void* to,
-                       int64_t ld_to);
+  static int leave_out(Handle* handle, int type, const void* total, int64_t ld_total, const void* part, int64_t ld_part,
+                       int64_t rows, int64_t cols, const double* x, const double* scale, void* to, int64_t ld_to);
   static int shrink(Handle* handle, int type, const void* from, int64_t ld_from, int64_t rows, int64_t cols,
                     const double* lambda, const double* alpha, void* to, int64_t ld_to);
   static int scale_rows(Handle* handle, int type, const void* from, int64_t ld_from, int64_t rows, int64_t cols,
@@ -192,8 +217,7 @@ class Plugin {
   static int subtract(Handle* handle, int type, const void* a, int64_t ld_a, const void* b, int64_t ld_b, int64_t rows,
                       int64_t cols, void* to, int64_t ld_to);
   static int error_sums(Handle* handle, int type, const void* target, int64_t ld_target, int64_t rows, int64_t cols,
-                        const void* predictions, int64_t ld_predictions, int64_t n_blocks, double* out,
-                        int64_t ld_out);
+                        const void* predictions, int64_t ld_predictions, int64_t n_blocks, double* out, int64_t ld_out);
   static int product_sums(Handle* handle, int type, const void* target, int64_t ld_target, int64_t rows, int64_t cols,
                           const void* predictions, int64_t ld_predictions, int64_t n_blocks, double* out,
                           int64_t ld_out);

@@ -92,8 +92,8 @@ int Plugin<Runtime>::add(Handle* handle, int type, const void* const* parts, con
         some.part[some.count] = input<T>(parts[done + some.count], ld_parts[done + some.count]);
         ++some.count;
       }
-      VOXRIDGE_TRY(s.runtime.launch(kernels::add<T>, s.grid(rows, cols), some, done > 0, rows, cols,
-                                    output<T>(to, ld_to)));
+      VOXRIDGE_TRY(
+          s.runtime.launch(kernels::add<T>, s.grid(rows, cols), some, done > 0, rows, cols, output<T>(to, ld_to)));
       done += some.count;
     } while (done < n_parts);
     return {};
@@ -143,8 +143,8 @@ int Plugin<Runtime>::shrink(Handle* handle, int type, const void* from, int64_t 
 }
 
 template <class Runtime>
-int Plugin<Runtime>::scale_rows(Handle* handle, int type, const void* from, int64_t ld_from, int64_t rows,
-                                int64_t cols, const double* weights, void* to, int64_t ld_to) {
+int Plugin<Runtime>::scale_rows(Handle* handle, int type, const void* from, int64_t ld_from, int64_t rows, int64_t cols,
+                                const double* weights, void* to, int64_t ld_to) {
   return call_typed(handle, "scale_rows", type, [=](S& s, auto zero) -> Outcome {
     using T = decltype(zero);
     VOXRIDGE_TRY(s.checks.matrix("from", from, rows, cols, ld_from));
@@ -205,8 +205,8 @@ int Plugin<Runtime>::product_sums(Handle* handle, int type, const void* target, 
     Parcel parcel;
     const int sums = parcel.expect<double>(2 * n_blocks * cols);
     VOXRIDGE_TRY(parcel.send(s));
-    VOXRIDGE_TRY(s.runtime.launch(kernels::product_sums<T>, s.grid(rows, cols, true), input<T>(target, ld_target),
-                                  rows, cols, input<T>(predictions, ld_predictions), n_blocks,
+    VOXRIDGE_TRY(s.runtime.launch(kernels::product_sums<T>, s.grid(rows, cols, true), input<T>(target, ld_target), rows,
+                                  cols, input<T>(predictions, ld_predictions), n_blocks,
                                   std::numeric_limits<T>::epsilon(), parcel.dev<double>(sums)));
     return parcel.fetch(s, sums, out, 2 * n_blocks, cols, ld_out);
   });

@@ -85,13 +85,13 @@ class CudaRuntime {
 
   Outcome gemm(bool transpose_a, bool transpose_b, int m, int n, int k, double alpha, const double* a, int lda,
                const double* b, int ldb, double beta, double* c, int ldc) {
-    return check(Cublas::the_one().dgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a,
-                                         lda, b, ldb, &beta, c, ldc));
+    return check(Cublas::the_one().dgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a, lda,
+                                         b, ldb, &beta, c, ldc));
   }
   Outcome gemm(bool transpose_a, bool transpose_b, int m, int n, int k, float alpha, const float* a, int lda,
                const float* b, int ldb, float beta, float* c, int ldc) {
-    return check(Cublas::the_one().sgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a,
-                                         lda, b, ldb, &beta, c, ldc));
+    return check(Cublas::the_one().sgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a, lda,
+                                         b, ldb, &beta, c, ldc));
   }
 
   // The arguments are converted to the kernel's parameters.
@@ -102,8 +102,8 @@ class CudaRuntime {
   template <class... Parameters>
   Outcome launch(void (*kernel)(Parameters...), Grid grid, typename Same<Parameters>::type... arguments) {
     void* pointers[] = {&arguments...};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y), dim3(kThreads),
-                                  pointers, 0, stream_),
+    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y), dim3(kThreads), pointers,
+                                  0, stream_),
                  "kernel");
   }
 
@@ -120,14 +120,20 @@ class CudaRuntime {
 
   static Outcome check(cublasStatus_t status) {
     switch (status) {
-      case CUBLAS_STATUS_SUCCESS: return {};
-      case CUBLAS_STATUS_ALLOC_FAILED: return {VOXRIDGE_NO_MEMORY, "cuBLAS", "an allocation failed"};
-      case CUBLAS_STATUS_INVALID_VALUE: return {VOXRIDGE_INVALID, "cuBLAS", "an argument is out of range"};
+      case CUBLAS_STATUS_SUCCESS:
+        return {};
+      case CUBLAS_STATUS_ALLOC_FAILED:
+        return {VOXRIDGE_NO_MEMORY, "cuBLAS", "an allocation failed"};
+      case CUBLAS_STATUS_INVALID_VALUE:
+        return {VOXRIDGE_INVALID, "cuBLAS", "an argument is out of range"};
       case CUBLAS_STATUS_NOT_INITIALIZED:
         return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "could not be initialised; is the memory of the device full?"};
-      case CUBLAS_STATUS_ARCH_MISMATCH: return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "does not know this device"};
-      case CUBLAS_STATUS_EXECUTION_FAILED: return {VOXRIDGE_FAILED, "cuBLAS", "a kernel failed"};
-      default: return {VOXRIDGE_FAILED, "cuBLAS", "an internal error"};
+      case CUBLAS_STATUS_ARCH_MISMATCH:
+        return {VOXRIDGE_UNAVAILABLE, "cuBLAS", "does not know this device"};
+      case CUBLAS_STATUS_EXECUTION_FAILED:
+        return {VOXRIDGE_FAILED, "cuBLAS", "a kernel failed"};
+      default:
+        return {VOXRIDGE_FAILED, "cuBLAS", "an internal error"};
     }
   }
 
@@ -136,11 +142,13 @@ class CudaRuntime {
     VOXRIDGE_TRY(check(cudaGetDeviceCount(&out->device_count), "devices"));
     if (out->device_count == 0) return {VOXRIDGE_UNAVAILABLE, "devices", "no CUDA device is visible"};
     out->device = kDevice;
-    const struct { cudaDeviceAttr attribute; int* value; } wanted[] = {
-        {cudaDevAttrComputeCapabilityMajor, &out->major},
-        {cudaDevAttrComputeCapabilityMinor, &out->minor},
-        {cudaDevAttrMultiProcessorCount, &out->n_multiprocessors},
-        {cudaDevAttrSingleToDoublePrecisionPerfRatio, &out->fp64_ratio}};
+    const struct {
+      cudaDeviceAttr attribute;
+      int* value;
+    } wanted[] = {{cudaDevAttrComputeCapabilityMajor, &out->major},
+                  {cudaDevAttrComputeCapabilityMinor, &out->minor},
+                  {cudaDevAttrMultiProcessorCount, &out->n_multiprocessors},
+                  {cudaDevAttrSingleToDoublePrecisionPerfRatio, &out->fp64_ratio}};
     for (const auto& want : wanted) {
       VOXRIDGE_TRY(check(cudaDeviceGetAttribute(want.value, want.attribute, kDevice), "attributes"));
     }
@@ -154,13 +162,13 @@ class CudaRuntime {
     out->memory_total = static_cast<double>(total_bytes);
     // Is there code for this device among what was compiled?
     cudaFuncAttributes attributes;
-    const auto kernel = reinterpret_cast<const void*>(static_cast<void (*)(
-        DeviceMatrix<const float>, DeviceMatrix<const float>, int64_t, int64_t, DeviceMatrix<float>)>(
-        kernels::subtract<float>));
+    const auto kernel = reinterpret_cast<const void*>(
+        static_cast<void (*)(DeviceMatrix<const float>, DeviceMatrix<const float>, int64_t, int64_t,
+                             DeviceMatrix<float>)>(kernels::subtract<float>));
     return check(cudaFuncGetAttributes(&attributes, kernel), "kernels compiled for " VOXRIDGE_CUDA_ARCHITECTURES);
   }
 
-  // One copy where the columns touch; else row strips of columns, which the runtime allows up to 2 GB apart.
+  // In one piece where the columns touch; else with strides, which the runtime takes up to 2 GB; else by columns.
   Outcome run_copy(const Copy& copy, cudaMemcpyKind kind, const char* where) {
     const auto size = [](int64_t n) { return static_cast<size_t>(n); };
     if (copy.one_piece()) {
@@ -172,10 +180,10 @@ class CudaRuntime {
                    where);
     }
     for (int64_t j = 0; j < copy.cols; ++j) {
-      VOXRIDGE_TRY(check(cudaMemcpyAsync(static_cast<char*>(copy.to) + j * copy.to_ld,
-                                         static_cast<const char*>(copy.from) + j * copy.from_ld, size(copy.bytes),
-                                         kind, stream_),
-                         where));
+      VOXRIDGE_TRY(check(
+          cudaMemcpyAsync(static_cast<char*>(copy.to) + j * copy.to_ld,
+                          static_cast<const char*>(copy.from) + j * copy.from_ld, size(copy.bytes), kind, stream_),
+          where));
     }
     return {};
   }

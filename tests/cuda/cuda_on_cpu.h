@@ -1,6 +1,6 @@
-// The words of CUDA C++ that the kernels use, for the compiler of the host: include this before kernels.h. Blocks run one
-// after another in an order drawn from the seed, their threads as fibers (fibers.h). Launches of several threads of the
-// host wait for each other.
+// The words of CUDA C++ that the kernels use, for the compiler of the host: include this before kernels.h. Blocks run
+// one after another in an order drawn from the seed, their threads as fibers (fibers.h). Launches of several threads of
+// the host wait for each other.
 #pragma once
 
 #include <link.h>
@@ -15,11 +15,6 @@
 #define __device__
 // Each thread of the host has its own, so that all of it can be found and spoilt before a block starts.
 #define __shared__ static thread_local
-
-struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
-};
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace cuda_on_cpu {
 
@@ -43,13 +38,14 @@ inline void spoil_shared_memory() {
 }
 
 // Of all launches that follow; 0 is the plain order.
-inline void use_schedule(uint64_t seed) { Block::the_one().seed = seed * 0x9E3779B97F4A7C15u; }
+inline void use_schedule(uint64_t seed) {
+  Block::the_one().seed = seed * 0x9E3779B97F4A7C15u;
+}
 
 template <class Body>
 void launch(unsigned grid_x, unsigned grid_y, unsigned threads, const Body& body) {
   Block& block = Block::the_one();
   const std::lock_guard<std::mutex> lock(block.in_use);
-  block.before = [](unsigned thread) { threadIdx.x = thread; };
   blockDim = {threads, 1, 1};
   gridDim = {grid_x, grid_y, 1};
   std::vector<unsigned> order(static_cast<size_t>(grid_x) * grid_y);
@@ -77,11 +73,15 @@ T shuffle(unsigned mask, T value, unsigned from) {
   return value;
 }
 
-inline unsigned own_lane() { return Block::the_one().current % 32; }
+inline unsigned own_lane() {
+  return Block::the_one().current % 32;
+}
 
 }  // namespace cuda_on_cpu
 
-inline void __syncthreads() { cuda_on_cpu::Block::the_one().meet_block(); }
+inline void __syncthreads() {
+  cuda_on_cpu::Block::the_one().meet_block();
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   cuda_on_cpu::Block::the_one().meet_warp(cuda_on_cpu::Operation::sync, mask, 0);
 }

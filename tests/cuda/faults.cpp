@@ -3,8 +3,8 @@
 //   faults NAME right|wrong
 //
 // Ends with 0 where the result is right under all schedules; otherwise something has been said and the status is not 0.
-#include "harness.h"
 #include "cuda_on_cpu.h"
+#include "harness.h"
 
 namespace {
 
@@ -68,7 +68,8 @@ struct Fault {
   const char* name;
   Kernel right, wrong;
 };
-#define FAULT(name) {#name, name<false>, name<true>}
+#define FAULT(name) \
+  { #name, name < false>, name < true> }
 const Fault faults[] = {FAULT(missing_barrier), FAULT(read_outside),      FAULT(divergent_shuffle),
                         FAULT(shared_not_set),  FAULT(divergent_barrier), FAULT(ended_lane)};
 

@@ -1,6 +1,6 @@
-// Threads of a CUDA block as fibers of one thread of the host. A fiber runs until it waits for others or ends; which one
-// runs next is drawn from a seed, so that what depends on the order comes out differently under another seed. What would
-// hang or be undefined on a device is reported and ends the program with status 3.
+// Threads of a CUDA block as fibers of one thread of the host. A fiber runs until it waits for others or ends; which
+// one runs next is drawn from a seed, so that what depends on the order comes out differently under another seed. What
+// would hang or be undefined on a device is reported and ends the program with status 3.
 #pragma once
 
 #include <setjmp.h>
@@ -19,13 +19,19 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
 namespace cuda_on_cpu {
 
 constexpr size_t kStackBytes = 64 * 1024;
 
+// What a fiber, or the host, needs to go on where it left off.
 #if defined(__SANITIZE_ADDRESS__)
 
-// The address sanitizer must know which stack is in use.
+// The address sanitizer must know which stack is in use. That of the host is learned when it is left.
 class Context {
  public:
   void start(void* stack, void (*entry)()) {
@@ -39,21 +45,19 @@ class Context {
   }
   // `from` is the running one.
   static void change(Context& from, Context& to) {
+    left() = &from;
     __sanitizer_start_switch_fiber(&from.fake_, to.bottom_, to.size_);
     swapcontext(&from.state_, &to.state_);
-    __sanitizer_finish_switch_fiber(from.fake_, nullptr, nullptr);
+    from.arrived();
   }
-  // The first lines of a fiber that `host` has started, and after each return from there: where the host's stack is.
-  static void arrived(Context& host, Context& self) {
-    __sanitizer_finish_switch_fiber(self.fake_, &host.bottom_, &host.size_);
-  }
-  static void back(Context& self, Context& host) {
-    __sanitizer_start_switch_fiber(&self.fake_, host.bottom_, host.size_);
-    swapcontext(&self.state_, &host.state_);
-    arrived(host, self);
-  }
+  // Also the first thing that a new fiber says.
+  void arrived() { __sanitizer_finish_switch_fiber(fake_, &left()->bottom_, &left()->size_); }
 
  private:
+  static Context*& left() {
+    static Context* context = nullptr;
+    return context;
+  }
   ucontext_t state_;
   void* fake_ = nullptr;
   const void* bottom_ = nullptr;
@@ -79,8 +83,7 @@ class Context {
     to.entered_ = true;
     setcontext(&to.state_);
   }
-  static void arrived(Context&, Context&) {}
-  static void back(Context& self, Context& host) { change(self, host); }
+  void arrived() {}
 
  private:
   ucontext_t state_;
@@ -108,16 +111,16 @@ struct Warp {
 class Block {
  public:
   std::mutex in_use;
-  uint64_t seed = 0;                     // 0: fibers run in order
-  unsigned current = 0;                  // the running thread
-  unsigned block_index = 0;              // for reports
-  std::function<void(unsigned)> before;  // called with the thread that will run
+  uint64_t seed = 0;         // 0: fibers run in order
+  unsigned current = 0;      // the running thread
+  unsigned block_index = 0;  // for reports
 
   void run(unsigned threads, const std::function<void()>& body) {
     body_ = &body;
     warps_.assign((threads + 31) / 32, Warp());
     threads_ = threads;
     at_barrier_ = done_ = 0;
+    if (threads == 0) return;
     while (fibers_.size() < threads) {
       fibers_.push_back(std::make_unique<Fiber>());
       Fiber& fiber = *fibers_.back();
@@ -126,11 +129,7 @@ class Block {
     }
     ready_.clear();
     for (unsigned i = threads; i-- > 0;) ready_.push_back(i);
-    while (!ready_.empty()) {
-      current = take_ready();
-      if (before) before(current);
-      Context::change(host_, fibers_[current]->context);
-    }
+    change_to_next(host_);  // comes back when nobody is ready
     if (done_ < threads) fail("a barrier or a warp's operation that some threads never reach");
   }
 
@@ -159,9 +158,7 @@ class Block {
   }
 
   // After meet_warp: what that lane gave. Two slots suffice: nobody gives again until all have come back.
-  uint64_t given_by(unsigned lane) const {
-    return fibers_[current / 32 * 32 + lane]->slot[fibers_[current]->turn];
-  }
+  uint64_t given_by(unsigned lane) const { return fibers_[current / 32 * 32 + lane]->slot[fibers_[current]->turn]; }
 
   void meet_block() {
     if (++at_barrier_ == threads_) {
@@ -196,12 +193,26 @@ class Block {
     return next;
   }
 
-  void leave() { Context::back(fibers_[current]->context, host_); }
+  // The running fiber waits; another one, or the host, goes on.
+  void leave() {
+    Context& self = fibers_[current]->context;
+    if (ready_.empty()) {
+      Context::change(self, host_);
+    } else {
+      change_to_next(self);
+    }
+  }
+
+  void change_to_next(Context& from) {
+    current = threadIdx.x = take_ready();
+    Context& next = fibers_[current]->context;
+    if (&next != &from) Context::change(from, next);
+  }
 
   // The life of a fiber: one thread after another, in this block and later ones.
   static void enter() {
     Block& block = the_one();
-    Context::arrived(block.host_, block.fibers_[block.current]->context);
+    block.fibers_[block.current]->context.arrived();
     for (;;) {
       (*block.body_)();
       block.end_of_thread();

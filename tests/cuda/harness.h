@@ -35,14 +35,17 @@ inline void expect(bool holds, const char* text, const char* file, int line, con
 }
 
 #define EXPECT(condition) ::plugin_test::expect(static_cast<bool>(condition), #condition, __FILE__, __LINE__)
-#define EXPECT_SAID(condition, more) ::plugin_test::expect(static_cast<bool>(condition), #condition, __FILE__, __LINE__, more)
-#define TEST(name)                                                    \
-  static void test_##name();                                          \
+#define EXPECT_SAID(condition, more) \
+  ::plugin_test::expect(static_cast<bool>(condition), #condition, __FILE__, __LINE__, more)
+#define TEST(name)                                                          \
+  static void test_##name();                                                \
   static const ::plugin_test::Register register_##name(#name, test_##name); \
   static void test_##name()
 
 using Random = std::mt19937_64;
-inline double normal(Random& random) { return std::normal_distribution<double>()(random); }
+inline double normal(Random& random) {
+  return std::normal_distribution<double>()(random);
+}
 
 inline std::vector<double> normals(int64_t n, Random& random) {
   std::vector<double> out(static_cast<size_t>(n));

@@ -1,5 +1,5 @@
-// Loads a plugin as the package does and asks it what it is. Where no device can be used it must say why; where one can,
-// a session must open and do a little work.
+// Loads a plugin as the package does and asks it what it is. Where no device can be used it must say why; where one
+// can, a session must open and do a little work.
 //
 //   load PATH      prints what it found; ends with 0 where all is as it should be
 #include <dlfcn.h>

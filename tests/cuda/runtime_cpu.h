@@ -24,11 +24,11 @@ namespace voxridge_plugin {
 // What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB).
 struct Simulation {
   std::mutex mutex;
-  std::map<void*, size_t> device, host;   // living blocks
-  long allocations = 0;                   // since the counter was set to 0
-  long fail_first = -1, fail_last = -1;   // the allocations with these numbers, counted from 0, fail
+  std::map<void*, size_t> device, host;  // living blocks
+  long allocations = 0;                  // since the counter was set to 0
+  long fail_first = -1, fail_last = -1;  // the allocations with these numbers, counted from 0, fail
   size_t device_bytes = 0;
-  std::atomic<bool> broken{false};        // every call fails as after an error of the device
+  std::atomic<bool> broken{false};  // every call fails as after an error of the device
 
   static Simulation& the_one() {
     static Simulation simulation;
@@ -108,20 +108,20 @@ class CpuRuntime {
     Simulation::the_one().give_back(Simulation::the_one().host, data);
   }
 
-  Outcome copy_in(const Copy& copy) { return later([copy] { run_copy(copy); }); }
-  Outcome copy_out(const Copy& copy) { return later([copy] { run_copy(copy); }); }
+  Outcome copy_in(const Copy& copy) {
+    return later([copy] { run_copy(copy); });
+  }
+  Outcome copy_out(const Copy& copy) {
+    return later([copy] { run_copy(copy); });
+  }
 
   Outcome gemm(bool ta, bool tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
                double beta, double* c, int ldc) {
-    return later([=] {
-      dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
-    });
+    return later([=] { dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc); });
   }
   Outcome gemm(bool ta, bool tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
-    return later([=] {
-      sgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
-    });
+    return later([=] { sgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc); });
   }
 
   template <class T>
