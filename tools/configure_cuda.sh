@@ -140,13 +140,13 @@ configure_cuda() {
   CUDA_PLUGIN=
   NVCCFLAGS=
   cuda_why=
-  rm -f src/cuda/cuda_build.h src/cuda/build.dcf
   if test "$cuda_want" = no; then
     cuda_why="it was switched off"
   elif find_nvcc && ask_nvcc && try_nvcc; then
     find_cublas
   fi
   if test -n "$cuda_why"; then
+    rm -f src/cuda/cuda_build.h src/cuda/voxridge_cuda.so
     printf 'Plugin: no\nReason: %s\n' "$cuda_why" > src/cuda/build.dcf
     say "CUDA plugin: no, $cuda_why"
     case $cuda_want in auto | no) return 0 ;; esac
@@ -160,11 +160,13 @@ configure_cuda() {
   done
   NVCCFLAGS="$NVCCFLAGS -gencode arch=compute_$arch,code=compute_$arch"  # later ones translate this when they run it
   CUDA_PLUGIN=cuda/voxridge_cuda.so
-  cat > src/cuda/cuda_build.h <<HEADER
+  cat > conftest.h <<HEADER
 #define VOXRIDGE_CUBLAS_NAMES "$cublas"
 #define VOXRIDGE_CUDA_LIBDIR "$cuda_libdir"
 #define VOXRIDGE_CUDA_ARCHITECTURES "$architectures"
 HEADER
+  # as old as it was where it is the same: the plugin of an earlier build in this folder is then up to date
+  if cmp -s conftest.h src/cuda/cuda_build.h; then rm conftest.h; else mv conftest.h src/cuda/cuda_build.h; fi
   cat > src/cuda/build.dcf <<RECORD
 Plugin: yes
 Toolkit: $cuda_version
