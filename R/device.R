@@ -98,8 +98,9 @@ check_gpu_memory <- function(device, max_gpu_memory_gb, call) {
 #' The budget, in GB, for what a call needs besides its inputs and results.
 #'
 #' On the CPU it is half of the memory that is free now (limits of containers are respected), or 2 GB where that is not
-#' known. `options(voxridge.memory_gb =)` overrides it. On the GPU it is nine tenths of the free device memory less 512 MB,
-#' or `max_gpu_memory_gb` where that is less. A smaller budget means smaller blocks of targets; it never changes an answer.
+#' known. `options(voxridge.memory_gb =)` overrides it. On the GPU it is nine tenths of the free device memory less
+#' 512 MB, or `max_gpu_memory_gb` where that is less. A smaller budget means smaller blocks of targets; it never changes
+#' an answer.
 #'
 #' @inheritParams resolve_backend
 #' @param max_gpu_memory_gb NULL (no limit of your own), or a limit in GB for the GPU. Only with `device = "gpu"` or

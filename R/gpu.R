@@ -5,10 +5,11 @@
 #'
 #' Says whether `device = "gpu"` can be used, and if not, why.
 #'
-#' The package is built with its CUDA plugin where a CUDA toolkit is found; see the file `tools/configure_cuda.sh` of the
-#' sources for the options of the build. The environment variable `VOXRIDGE_CUDA_PLUGIN` names a plugin elsewhere. The
-#' first call in an R process opens the plugin, which takes a moment. A process that has used the GPU must not be forked:
-#' in a child of `parallel::mclapply()` the GPU is refused.
+#' The package is built with its CUDA plugin where a CUDA toolkit is found. The environment variable
+#' `VOXRIDGE_CUDA=yes` makes the build fail where it is not, `VOXRIDGE_CUDA=no` builds without it; the file
+#' `tools/configure_cuda.sh` of the sources lists the other options. `VOXRIDGE_CUDA_PLUGIN` names a plugin elsewhere.
+#' The first call in an R process opens the plugin, which takes a moment. A process that has done so must not be
+#' forked: in a child of `parallel::mclapply()` the GPU is refused.
 #'
 #' @returns A list: `available` (TRUE or FALSE), `reason` (one sentence; why not, where there is none), `device_name`
 #'   (NA where there is none), `memory_gb` (free device memory in GB, NA where there is none).
@@ -30,13 +31,18 @@ check_gpu_available <- function() {
 gpu_info <- function(plugin = cuda_plugin()) {
   if (!is.null(plugin$why_not)) return(list(available = FALSE, reason = plugin$why_not))
   info <- core_cuda_info(plugin$path)
-  if (info$available) info$reason <- sprintf("The GPU %s can be used.", info$name)
+  info$reason <- if (info$available) sprintf("The GPU %s can be used.", info$name) else as_sentence(info$reason)
   info
+}
+
+# A capital and a full stop, for texts of the plugin; names such as cuBLAS stay.
+as_sentence <- function(text) {
+  sub("([^.!?])$", "\\1.", sub("^([a-z])([a-z]*\\b)", "\\U\\1\\E\\2", text, perl = TRUE))
 }
 
 # Where the plugin is and what is known of its build; `why_not`: a sentence where there is no file to open.
 cuda_plugin <- function(path = Sys.getenv("VOXRIDGE_CUDA_PLUGIN"), folder = cuda_folder()) {
-  if (nzchar(path)) return(list(path = path.expand(path)))
+  if (nzchar(path)) return(list(path = normalizePath(path, mustWork = FALSE)))
   if (.Platform$OS.type == "windows") return(list(why_not = "The GPU cannot be used on Windows."))
   build <- file.path(folder, "build.dcf")
   build <- if (file.exists(build)) as.list(read.dcf(build)[1L, ]) else list(Reason = "the build left no record")

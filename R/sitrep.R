@@ -6,9 +6,9 @@
 #' @returns A list of class `voxridge_sitrep`, printed as a short report: `version` (voxridge), `r_version`, `platform`,
 #'   `blas` (list: `vendor`, `library`, `threads_controlled`, `threads`, `single`, `hardware_threads`), `threads` (list:
 #'   `n`, `source`), `precision` (`"single and double"` or `"double only"`), `memory` (list, in GB: `available`,
-#'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]), `cuda` (list about the plugin, NA where
-#'   not known: `plugin`, its path; `size_mb`; `toolkit` and `architectures` it was built with; `libraries`, where cuBLAS
-#'   was found; `driver` and `runtime`, versions of CUDA; `reason`).
+#'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]), `cuda` (list about the plugin, NA
+#'   where not known: `plugin`, its path; `size_mb`; `toolkit` and `architectures` it was built with; `libraries`, where
+#'   cuBLAS was found; `driver` and `runtime`, versions of CUDA; `reason`).
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' `voxridge_error_argument` where a thread or memory setting is not a number, see [voxridge-conditions].
@@ -59,18 +59,19 @@ print.voxridge_sitrep <- function(x, ...) {
     print_cuda(x$cuda),
     "GPU" = if (x$gpu$available) paste0(x$gpu$device_name, " (", gb(x$gpu$memory_gb), " free)") else x$gpu$reason
   )
-  labels <- paste0(names(lines), ":")
-  cat(formatDL(labels, lines, width = 120L, indent = max(nchar(labels)) + 2L), sep = "\n")
+  labels <- format(paste0(names(lines), ": "))
+  show <- function(label, value) strwrap(value, 120L, initial = label, prefix = strrep(" ", nchar(label)))
+  cat(unlist(Map(show, labels, lines)), sep = "\n")
   invisible(x)
 }
 
-# Lines about the plugin, where there is one.
+# Lines about the plugin, as far as there is something to say.
 print_cuda <- function(cuda) {
   if (is.na(cuda$plugin)) return(NULL)
-  known <- function(value) if (is.na(value)) "unknown" else value
-  c(
-    "CUDA plugin" = sprintf("%s, built for %s", format_bytes(cuda$size_mb * 1e6), known(cuda$architectures)),
-    "CUDA libraries" = known(cuda$libraries),
-    "CUDA driver" = sprintf("%s, the plugin has runtime %s", known(cuda$driver), known(cuda$runtime))
+  lines <- c(
+    "CUDA plugin" = sprintf("%s, architectures %s", format_bytes(cuda$size_mb * 1e6), cuda$architectures),
+    "CUDA libraries" = cuda$libraries,
+    "CUDA driver" = sprintf("%s, the plugin was built for %s", cuda$driver, cuda$runtime)
   )
+  lines[!is.na(c(cuda$architectures, cuda$libraries, cuda$driver))]
 }

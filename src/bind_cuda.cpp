@@ -21,7 +21,7 @@ Rcpp::List core_cuda_info(std::string plugin) {
       Rcpp::Named("libraries") = info.libraries);
 }
 
-// Opens and closes a session, as every solver does: the first thing that a device without memory or in trouble refuses.
+// Opens a session, the first thing that a device in trouble refuses, and closes it. For tests.
 // [[Rcpp::export]]
 void core_cuda_try(std::string plugin) {
   voxridge_r::with_conditions([&] {
@@ -31,7 +31,8 @@ void core_cuda_try(std::string plugin) {
     if (table == nullptr) voxridge::check_cuda(VOXRIDGE_UNAVAILABLE, text);
     char failure[512] = "";
     voxridge_cuda_session* session = nullptr;
-    voxridge::check_cuda(table->open(&session, failure, static_cast<int>(sizeof failure)), failure);
+    const int code = table->open(&session, failure, static_cast<int>(sizeof failure));
+    voxridge::check_cuda(code, failure);
     table->close(session);
   });
 }

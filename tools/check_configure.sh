@@ -16,7 +16,7 @@ unset NVCC CUDA_HOME CUDA_PATH VOXRIDGE_CUDA VOXRIDGE_CUDA_ARCH VOXRIDGE_CUDA_CC
 # ---- an R, a PATH without any nvcc, and toolkits ---------------------------------------------
 
 mkdir -p "$scratch/R/bin" "$scratch/bin" "$scratch/tree/src/cuda" "$scratch/tree/tools"
-for tool in sh cat cd cp dirname echo env false grep ls mkdir printf pwd rm sed sort test tr true uname; do
+for tool in sh cat cd cmp cp dirname echo env false grep ls mkdir mv printf pwd rm sed sort test tr true uname; do
   place=$(command -v "$tool") || continue
   case $place in /*) ln -s "$place" "$scratch/bin/$tool" ;; esac
 done
@@ -26,7 +26,7 @@ case $3 in CXX17) echo "ccache the-cxx17 -std=gnu++17" ;; CC) echo true ;; esac
 SCRIPT
 printf '#!/bin/sh\n' >"$scratch/R/bin/Rscript"
 chmod +x "$scratch/R/bin/R" "$scratch/R/bin/Rscript"
-cp "$root/configure" "$root/cleanup" "$scratch/tree/"
+cp -p "$root/configure" "$root/cleanup" "$scratch/tree/"
 cp "$root/tools/configure_cuda.sh" "$scratch/tree/tools/"
 cp "$root/src/Makevars.in" "$scratch/tree/src/"
 
@@ -68,12 +68,14 @@ toolkit "$scratch/broken" 13 run
 
 passed=0
 failed=0
+fresh=yes
 
 # run_configure NAME=VALUE... -- OPTIONS...: runs it without a toolkit anywhere else; sets `status`, fills $scratch/out.
 run_configure() {
   rm -f "$scratch/calls"
   : >"$scratch/calls"
-  ( cd "$scratch/tree" && $shell ./cleanup
+  ( cd "$scratch/tree"
+    [ "$fresh" = no ] || $shell ./cleanup
     while [ "$#" -gt 0 ] && [ "$1" != -- ]; do
       export "${1?}"
       shift
@@ -157,6 +159,22 @@ decisions() {
   with "VOXRIDGE_CUDA=DIR, with a space in it" "with space"
   run_configure -- --with-cuda=/no/such
   fails "--with-cuda=DIR without an nvcc is an error, whatever else is there" "there is no /no/such/bin/nvcc"
+
+  run_configure
+  : >"$scratch/tree/src/cuda/voxridge_cuda.so"
+  touch -t 200001010000 "$scratch/tree/src/cuda/cuda_build.h"
+  fresh=no
+  run_configure
+  with "a second time in the same folder" good
+  also "leaves the header as old as it was" \
+    [ -n "$(find "$scratch/tree/src/cuda" -name cuda_build.h ! -newer "$root/configure")" ]
+  run_configure -- --with-cuda-arch=80
+  also "unless something else is asked for" \
+    [ -z "$(find "$scratch/tree/src/cuda" -name cuda_build.h ! -newer "$root/configure")" ]
+  run_configure -- --without-cuda
+  without "without it where it was built before" "switched off"
+  also "the old plugin is gone" [ ! -e "$scratch/tree/src/cuda/voxridge_cuda.so" ]
+  fresh=yes
 
   run_configure -- "--with-cuda-arch=sm_80,9.0"
   with "--with-cuda-arch, in any spelling" good

@@ -65,7 +65,7 @@ law "no OpenMP" "$(sources src | in_code '#[[:space:]]*pragma[[:space:]]+omp|\<o
 law "make files without GNU extensions" \
   "$(find src tests -name 'Makevars*' -print 2>/dev/null | in_lines '\+=|:=|\?=|\$\((shell|wildcard|patsubst|foreach)|^(ifeq|ifneq|ifdef|ifndef|endif)|^%|^\.[a-z]+\.o *:.*%')"
 law "no optimisation, warning, standard or machine flags in make files" \
-  "$(find src -name 'Makevars*' -print 2>/dev/null | in_lines '(^|[ =])-(O[0-3s]|W[a-z]|std=|g([0-9 ]|$)|march|mtune|lopenblas)')"
+  "$(find src -name 'Makevars.*' -print 2>/dev/null | in_lines '(^|[ =])-(O[0-3s]|W[a-z]|std=|g([0-9 ]|$)|march|mtune|lopenblas)')"
 law "R code raises classed conditions, not stop(), warning() or message()" \
   "$(r_files | in_r_code '(^|[^._a-zA-Z])(stop|warning|message) *\(')"
 law "R code does not attach packages" "$(r_files | in_r_code '(^|[^._a-zA-Z])(library|require) *\(')"

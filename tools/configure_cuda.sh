@@ -13,7 +13,9 @@
 
 cuda_places="/usr/local/cuda /opt/cuda"
 cuda_default_arch="75 80 86 89 90 100 120"
-cuda_flags="-std=c++17 -O2 -Xcompiler -fPIC -Xcompiler -fvisibility=hidden -cudart static -shared"
+# For nvcc in src/: nothing of R's flags, nothing of CUDA linked but the runtime, which becomes part of the plugin.
+cuda_flags="-std=c++17 -O2 -Xcompiler -fPIC -Xcompiler -fvisibility=hidden -Xlinker --version-script=cuda/exports.map"
+cuda_flags="$cuda_flags -cudart static -shared"
 
 read_cuda_options() {
   cuda_want=${VOXRIDGE_CUDA:-auto}
@@ -102,8 +104,8 @@ extern "C" int trial(float* x) {
 TRIAL
   for unsupported in "" "-allow-unsupported-compiler "; do
     # shellcheck disable=SC2086
-    if "$NVCC" -ccbin "$cuda_ccbin" $unsupported$cuda_flags -o conftest.dir/trial.so conftest.dir/trial.cu \
-      > conftest.dir/log 2>&1; then
+    if (cd src && "$NVCC" -ccbin "$cuda_ccbin" $unsupported$cuda_flags -o ../conftest.dir/trial.so \
+      ../conftest.dir/trial.cu) > conftest.dir/log 2>&1; then
       rm -rf conftest.dir
       return 0
     fi
@@ -138,13 +140,13 @@ configure_cuda() {
   CUDA_PLUGIN=
   NVCCFLAGS=
   cuda_why=
-  rm -f src/cuda/cuda_build.h src/cuda/build.dcf
   if test "$cuda_want" = no; then
     cuda_why="it was switched off"
   elif find_nvcc && ask_nvcc && try_nvcc; then
     find_cublas
   fi
   if test -n "$cuda_why"; then
+    rm -f src/cuda/cuda_build.h src/cuda/voxridge_cuda.so
     printf 'Plugin: no\nReason: %s\n' "$cuda_why" > src/cuda/build.dcf
     say "CUDA plugin: no, $cuda_why"
     case $cuda_want in auto | no) return 0 ;; esac
@@ -158,11 +160,13 @@ configure_cuda() {
   done
   NVCCFLAGS="$NVCCFLAGS -gencode arch=compute_$arch,code=compute_$arch"  # later ones translate this when they run it
   CUDA_PLUGIN=cuda/voxridge_cuda.so
-  cat > src/cuda/cuda_build.h <<HEADER
+  cat > conftest.h <<HEADER
 #define VOXRIDGE_CUBLAS_NAMES "$cublas"
 #define VOXRIDGE_CUDA_LIBDIR "$cuda_libdir"
 #define VOXRIDGE_CUDA_ARCHITECTURES "$architectures"
 HEADER
+  # as old as it was where it is the same: the plugin of an earlier build in this folder is then up to date
+  if cmp -s conftest.h src/cuda/cuda_build.h; then rm conftest.h; else mv conftest.h src/cuda/cuda_build.h; fi
   cat > src/cuda/build.dcf <<RECORD
 Plugin: yes
 Toolkit: $cuda_version

@@ -53,8 +53,10 @@ bool cut_off(std::ifstream& file) {
   const uint64_t size = static_cast<uint64_t>(file.tellg());
   ElfW(Ehdr) header;
   file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return true;
+  if (!file.read(reinterpret_cast<char*>(&header), SELFMAG)) return true;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;  // something else: the loader will say so
+  file.seekg(0);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return true;
   uint64_t end = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
   for (int i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;

@@ -168,7 +168,7 @@ class CudaRuntime {
     return check(cudaFuncGetAttributes(&attributes, kernel), "kernels compiled for " VOXRIDGE_CUDA_ARCHITECTURES);
   }
 
-  // One copy where the columns touch; else row strips of columns, which the runtime allows up to 2 GB apart.
+  // In one piece where the columns touch; else with strides, which the runtime takes up to 2 GB; else by columns.
   Outcome run_copy(const Copy& copy, cudaMemcpyKind kind, const char* where) {
     const auto size = [](int64_t n) { return static_cast<size_t>(n); };
     if (copy.one_piece()) {

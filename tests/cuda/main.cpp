@@ -1,4 +1,4 @@
-// Runs all tests, or those whose names contain the argument, in the order of their names. The last line is
+// Runs all tests, or those whose names contain one of the arguments, in the order of their names. The last line is
 // "N passed, N failed".
 #include "harness.h"
 
@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   std::sort(cases().begin(), cases().end(),
             [](const Case& a, const Case& b) { return std::strcmp(a.name, b.name) < 0; });
   for (const Case& one : cases()) {
-    if (argc > 1 && std::strstr(one.name, argv[1]) == nullptr) continue;
+    const auto asked_for = [&one](const char* part) { return std::strstr(one.name, part) != nullptr; };
+    if (argc > 1 && !std::any_of(argv + 1, argv + argc, asked_for)) continue;
     failures = 0;
     context.clear();
     std::printf("%s\n", one.name);

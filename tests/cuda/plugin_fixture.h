@@ -1,7 +1,10 @@
 // The table of the plugin under test, and a session that must end clean.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "harness.h"
 #include "runtime_cpu.h"
@@ -12,8 +15,20 @@ namespace plugin_test {
 
 using voxridge_plugin::Simulation;
 
+// The shim's, or that of the plugin which VOXRIDGE_TEST_PLUGIN names.
 inline const voxridge_cuda_table& table() {
-  return *voxridge_plugin::Plugin<voxridge_plugin::CpuRuntime>::table();
+  static const voxridge_cuda_table* const the_one = [] {
+    const char* path = std::getenv("VOXRIDGE_TEST_PLUGIN");
+    if (path == nullptr) return voxridge_plugin::Plugin<voxridge_plugin::CpuRuntime>::table();
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* entry = library == nullptr ? nullptr : dlsym(library, VOXRIDGE_CUDA_ENTRY);
+    if (entry == nullptr) {
+      std::printf("%s\n", dlerror());
+      std::exit(2);
+    }
+    return reinterpret_cast<voxridge_cuda_entry>(entry)();
+  }();
+  return *the_one;
 }
 
 template <class T>

@@ -131,7 +131,8 @@ start=$(date +%s)
 # shellcheck disable=SC2086
 "$nvcc" -std=c++17 -O2 $wanted --threads 2 -Werror all-warnings -Xptxas -v \
   -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Werror -DVOXRIDGE_CUDA_ARCHITECTURES="\"$codes\"" \
-  -Xlinker "--version-script=$root/src/cuda/exports.map" -cudart static -shared -o "$plugin" "$root/src/cuda/plugin.cu" >"$log" 2>&1
+  -Xlinker "--version-script=$root/src/cuda/exports.map" -cudart static -shared -o "$plugin" \
+  "$root/src/cuda/plugin.cu" >"$log" 2>&1
 status=$?
 check "nvcc compiles the plugin for $codes ($(($(date +%s) - start)) s)" "$status" "$log"
 [ "$status" -eq 0 ] || finish
@@ -149,5 +150,14 @@ check "it is not linked to a library of CUDA" $? "$log"
 "$build/load" "$plugin" >"$log" 2>&1
 check "it loads, and works or says why not" $? "$log"
 cat "$log"
+if grep -q '; works on ' "$log"; then
+  # The sanitizer leaves the driver the addresses that it wants.
+  VOXRIDGE_TEST_PLUGIN=$plugin ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 \
+    "$build/plugin_tests" copies_and_gemm functions scores refused_arguments memory_of_the_caller forked >"$log" 2>&1
+  check "the functions give the right results on the device" $? "$log"
+else
+  echo "skip: no device, so the CUDA plugin was not run"
+  skipped=$((skipped + 1))
+fi
 printf 'size: %d kB\n' "$(($(wc -c <"$plugin") / 1024))"
 finish

@@ -1,164 +1,197 @@
-# The ridge family on the CUDA plugin against the CPU. VOXRIDGE_TEST_PLUGIN names a plugin that can run here: the real one
-# where there is a GPU, else the one that tests/cuda/run.sh builds, in which the kernels' own text runs on the CPU and
-# pointers to device memory fault when the host follows them.
-gpu_lines <- function(code, ...) {
-  skip_on_cran()
-  plugin <- Sys.getenv("VOXRIDGE_TEST_PLUGIN")
-  skip_if(!nzchar(plugin), "VOXRIDGE_TEST_PLUGIN is unset")
-  withr::local_envvar(VOXRIDGE_CUDA_PLUGIN = plugin, VOXRIDGE_SHIM_GUARD = "yes", ...)
-  run_r(c(GPU_TOOLS, code), withr::local_tempdir(.local_envir = parent.frame()))
-}
+test_that("check_gpu_available answers with its four parts and a reason", {
+  gpu <- check_gpu_available()
+  expect_named(gpu, c("available", "reason", "device_name", "memory_gb"), ignore.order = TRUE)
+  expect_type(gpu$available, "logical")
+  expect_length(gpu$available, 1L)
+  expect_true(is.character(gpu$reason) && nzchar(gpu$reason))
+})
 
-# Sourced in the other process: problem(), same(what, gpu, cpu), which prints the largest relative difference.
-GPU_TOOLS <- "
-problem <- function(n, p, t, seed) {
-  set.seed(seed)
-  X <- matrix(rnorm(n * p), n, p)
-  list(X = X, Y = X %*% matrix(rnorm(p * t), p) / sqrt(p) + matrix(rnorm(n * t), n))
-}
-differ <- function(a, b) {
-  if (is.list(a)) return(max(0, unlist(Map(differ, a[names(b)], b))))
-  if (!is.numeric(a)) return(if (identical(a, b)) 0 else Inf)
-  if (!identical(dim(a), dim(b)) || !identical(is.na(a), is.na(b)) || length(a) != length(b)) return(Inf)
-  if (!length(a) || all(is.na(a))) return(0)
-  same <- is.finite(a) & is.finite(b)
-  if (!identical(a[!same], b[!same])) return(Inf)
-  max(0, abs(a[same] - b[same])) / max(1, abs(b[same]))
-}
-same <- function(what, fun, ..., parts = NULL) {
-  quiet <- function(expr) withCallingHandlers(expr, voxridge_warning = function(w) rlang::cnd_muffle(w))
-  gpu <- quiet(fun(..., device = 'gpu', progress = FALSE))
-  cpu <- quiet(fun(..., device = 'cpu', progress = FALSE))
-  if (is.list(gpu)) {
-    if (!identical(gpu$backend, 'cuda')) stop(what, ': backend ', gpu$backend)
-    gpu$backend <- cpu$backend <- gpu$diagnostics$info <- cpu$diagnostics$info <- NULL
+test_that("a build without nvcc, a lost plugin and a lost record are told apart", {
+  folder <- withr::local_tempdir()
+  answer <- function() gpu_info(cuda_plugin("", folder))
+  skip_on_os("windows")
+  expect_identical(answer(), list(
+    available = FALSE, reason = "voxridge was built without its CUDA plugin: the build left no record."
+  ))
+  record <- file.path(folder, "build.dcf")
+  writeLines(c("Plugin: no", "Reason: nvcc was not found"), record)
+  expect_identical(answer()$reason, "voxridge was built without its CUDA plugin: nvcc was not found.")
+  writeLines(c("Plugin: yes", "Toolkit: 13.0"), record)
+  expect_match(answer()$reason, "voxridge_cuda.so is missing. Install voxridge again.", fixed = TRUE)
+  writeLines("not a library", file.path(folder, "voxridge_cuda.so"))
+  expect_null(cuda_plugin("", folder)$why_not)
+  expect_identical(cuda_plugin("", folder)$build$Toolkit, "13.0")
+})
+
+test_that("a path of one's own goes before what was built", {
+  expect_identical(cuda_plugin("/some/where.so", withr::local_tempdir()), list(path = "/some/where.so"))
+})
+
+test_that("the installed package knows what was built", {
+  skip_on_os("windows")
+  expect_true(file.exists(file.path(cuda_folder(), if (basename(dirname(cuda_folder())) == "src") "" else "build.dcf")))
+  expect_false(is.null(cuda_plugin("")$build$Plugin))
+  # where there is neither the installed folder nor the sources
+  expect_identical(cuda_folder(withr::local_tempdir()), NA_character_)
+})
+
+test_that("files that are no plugin of this package are refused in words, and a good one still works afterwards", {
+  folder <- withr::local_tempdir()
+  good <- fake_plugin(folder)
+  fake_plugin(folder, "foreign.so", "-DNO_ENTRY")
+  writeLines("not a library", file.path(folder, "text.so"))
+  bytes <- readBin(good, "raw", file.size(good))
+  writeBin(utils::head(bytes, 40L), file.path(folder, "head.so"))
+  writeBin(utils::head(bytes, length(bytes) %/% 2L), file.path(folder, "half.so"))
+  writeBin(utils::head(bytes, length(bytes) - 1L), file.path(folder, "last_byte.so"))
+  # what an installation on another machine leaves: one library does not take the name of another
+  for (name in c("abi.so", "table.so")) file.copy(good, file.path(folder, name))
+  answers <- with_plugin(good, c(
+    sprintf("folder <- %s", deparse(folder)),
+    "answers <- sapply(c('none.so', 'text.so', 'head.so', 'half.so', 'last_byte.so', 'foreign.so'),",
+    "                  function(file) reason(file.path(folder, file)))",
+    "Sys.setenv(FAKE_ABI = '2')",
+    "answers[['abi.so']] <- reason(file.path(folder, 'abi.so'))",
+    "Sys.unsetenv('FAKE_ABI'); Sys.setenv(FAKE_TABLE_SIZE = '8')",
+    "answers[['table.so']] <- reason(file.path(folder, 'table.so'))",
+    "Sys.unsetenv('FAKE_TABLE_SIZE')",
+    "c(answers, good = reason(file.path(folder, 'plugin.so')))"
+  ), FAKE_GPU)
+  words <- c(
+    "none.so" = "is not there or cannot be read", "text.so" = "cannot be opened", "head.so" = "is damaged",
+    "half.so" = "is damaged: it ends too early. Install voxridge again.", "last_byte.so" = "is damaged",
+    "foreign.so" = "is not a plugin of voxridge",
+    "abi.so" = "its interface has number 2, not 1. Install voxridge again.",
+    "table.so" = "is of another voxridge: its table has 8 bytes, not"
+  )
+  for (file in names(words)) {
+    expect_match(answers[[file]], file.path(folder, file), fixed = TRUE)
+    expect_match(answers[[file]], words[[file]], fixed = TRUE)
   }
-  if (!is.null(parts)) { gpu <- gpu[parts]; cpu <- cpu[parts] }
-  cat(sprintf('%s | %.3g\\n', what, differ(gpu, cpu)))
-}
-"
-
-expect_parity <- function(lines, tolerance, n) {
-  shown <- grep(" \\| ", lines, value = TRUE)
-  if (length(shown) != n) fail(paste(c(sprintf("%d of %d comparisons ended:", length(shown), n), lines), collapse = "\n"))
-  errors <- as.numeric(sub(".* \\| ", "", shown))
-  bad <- !(errors <= tolerance)
-  expect(!any(bad), paste(c("differs from the CPU:", shown[bad]), collapse = "\n"))
-}
-
-test_that("searches on the GPU give the answers of the CPU", {
-  lines <- gpu_lines("
-    runs <- rep(1:4, c(9, 12, 10, 9))
-    boot <- lapply(1:3, function(k) { set.seed(k); train <- sample(40, 30, TRUE); list(train = train, test = setdiff(1:40, train)) })
-    grid <- 10^seq(-3, 5, length.out = 40)
-    for (shape in list(c(40, 7, 1100), c(40, 90, 600), c(40, 40, 3))) {
-      d <- problem(shape[1], shape[2], shape[3], sum(shape))
-      name <- paste(shape, collapse = ' x ')
-      same(paste(name, 'r2'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, fit_intercept = TRUE)
-      same(paste(name, 'neg_mse, shared'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), score_func = 'neg_mse', local_alpha = FALSE)
-      same(paste(name, 'correlation, dual'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, score_func = 'correlation',
-           return_coefs = 'dual', fit_intercept = TRUE)
-      same(paste(name, 'bootstraps'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = boot, conservative = TRUE)
-      same(paste(name, 'function'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), cv = runs,
-           score_func = function(a, b) -colMeans(abs(a - b)))
-      same(paste(name, 'gcv'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = 'gcv', fit_intercept = TRUE)
-      same(paste(name, 'loo'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = 'loo')
-    }
-    d <- problem(40, 60, 700, 1)
-    d$Y[3, 5] <- NA
-    d$Y[, 6] <- 2
-    same('skipped and constant', solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), na_targets = 'skip', fit_intercept = TRUE)
-    same('vector', solve_ridge_cv, d$X, d$Y[, 1], alphas = c(1, 10))
-  ")
-  expect_parity(lines, 1e-9, 23L)
+  expect_identical(answers[["good"]], "The GPU Pocket 9000 can be used.")
 })
 
-test_that("so do single precision, least squares, predictions, bands and prepared features", {
-  lines <- gpu_lines("
-    d <- problem(40, 9, 700, 2)
-    wide <- problem(30, 80, 600, 3)
-    runs <- rep(1:5, 8)
-    same('alpha 0', solve_ridge_cv, d$X, d$Y, alphas = c(0, 1), cv = runs)
-    same('alpha 0, wide', solve_ridge_cv, wide$X, wide$Y, alphas = c(0, 1), cv = 3, fit_intercept = TRUE)
-    same('ridge_svd', function(..., progress) ridge_svd(...), d$X, d$Y, alpha = 3)
-    same('ridge_svd, wide', function(..., progress) ridge_svd(...), wide$X, wide$Y, alpha = 0)
-    same('ridge_cv', function(..., progress) ridge_cv(...), d$X, d$Y, alphas = c(1, 10, 100))
-    same('predictions', cross_val_predict_ridge, d$X, d$Y, alphas = 10, cv = runs, fit_intercept = TRUE)
-    same('predictions, one penalty each', cross_val_predict_ridge, wide$X, wide$Y, alphas = 1:600, cv = 5)
-    same('predictions, loo', cross_val_predict_ridge, d$X, d$Y, alphas = 10, cv = 'loo')
-    Xs <- list(a = wide$X[, 1:30], b = wide$X[, 31:80])
-    same('bands', solve_banded_ridge_cv, Xs, wide$Y, n_iter = 8, alphas = 10^(-1:3), seed = 1, fit_intercept = TRUE)
-    same('bands, primal', solve_banded_ridge_cv, list(a = d$X[, 1:4], b = d$X[, 5:9]), d$Y, n_iter = 8, alphas = 10^(-1:3),
-         seed = 1, return_coefs = 'dual')
-    prepared <- list(gpu = prepare_ridge(wide$X, cv = 3, device = 'gpu'), cpu = prepare_ridge(wide$X, cv = 3))
-    for (k in 1:2) same(paste('prepared', k), function(Y, device, progress) {
-      solve_ridge_cv(prepared[[device]], Y, alphas = c(1, 10), device = device, progress = progress)
-    }, wide$Y[, 1:100 + 100 * k])
-  ")
-  expect_parity(lines, 1e-9, 12L)
-  lines <- gpu_lines("
-    d <- problem(40, 9, 700, 2)
-    wide <- problem(30, 80, 600, 3)
-    for (one in list(d, wide)) {
-      same('single', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', fit_intercept = TRUE)
-      same('single, correlation', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', score_func = 'correlation')
-      same('single, predictions', cross_val_predict_ridge, one$X, one$Y, alphas = 10, precision = 'single')
-    }
-  ")
-  expect_parity(lines, 1e-4, 6L)
+test_that("what the plugin says of driver, device and libraries reaches the user", {
+  plugin <- fake_plugin(withr::local_tempdir())
+  reasons <- c(
+    "cuBLAS cannot be loaded: libcublas.so.13: cannot open shared object file", "There is no NVIDIA driver.",
+    "The driver is older than the CUDA runtime.", "there is no CUDA device (driver)"
+  )
+  answers <- with_plugin(plugin, c(
+    sprintf("reasons <- %s", paste(deparse(reasons), collapse = "")),
+    "c(sapply(reasons, function(text) { Sys.setenv(FAKE_REASON = text); reason() }, USE.NAMES = FALSE),",
+    "  { Sys.setenv(FAKE_REASON = strrep('long', 500)); reason() },",
+    "  { Sys.setenv(FAKE_REASON = '', FAKE_INFO = '2', FAKE_AVAILABLE = '1'); reason() },",
+    "  caught(resolve_backend('gpu')))"
+  ))
+  expect_identical(answers[1:4], c(paste0(reasons[1L], "."), reasons[2:3], "There is no CUDA device (driver)."))
+  expect_identical(answers[5L], paste0("Long", substr(strrep("long", 500), 5L, 511L), "."))
+  expect_match(answers[6L], "gives no reason (code 2)", fixed = TRUE)
+  expect_identical(answers[7L], "voxridge_error_device_unavailable")
 })
 
-test_that("any limit of memory gives the same answer, or an error that names it", {
-  lines <- gpu_lines("
-    d <- problem(60, 300, 3000, 4)
-    full <- solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu')
-    for (gb in c(0.05, 0.01)) {
-      small <- solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu', max_gpu_memory_gb = gb)
-      cat(sprintf('limit | %.3g\\n', differ(small[c('best_alphas', 'coefs')], full[c('best_alphas', 'coefs')])))
-    }
-    caught <- tryCatch(solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu', max_gpu_memory_gb = 1e-6),
-                       error = function(cnd) cnd)
-    cat(class(caught)[1], '\\n', conditionMessage(caught), '\\n')
-  ")
-  expect_parity(lines, 1e-10, 2L)
-  expect_match(paste(lines, collapse = "\n"), "voxridge_error_gpu_out_of_memory")
-  expect_match(paste(lines, collapse = "\n"), "max_gpu_memory_gb")
+test_that("a GPU is described, chosen where it is asked for, and refused by functions without code for it", {
+  plugin <- fake_plugin(withr::local_tempdir())
+  answers <- with_plugin(plugin, c(
+    "list(check_gpu_available(), resolve_backend('gpu', 'single'), resolve_backend('auto'), resolve_backend(),",
+    "     device_memory_budget('gpu'), device_memory_budget('gpu', 3), device_memory_budget('gpu', 1000),",
+    "     voxridge_sitrep()$cuda, capture.output(print(voxridge_sitrep())),",
+    "     caught(solve_ridge_cv(diag(4), diag(4), device = 'gpu')),",
+    "     caught(do.call(voxridge::ridge_svd, list(diag(4), 1:4, device = 'gpu'))),",
+    "     names(solve_ridge_cv(diag(4), diag(4), alphas = 1, cv = 2, device = 'auto', progress = FALSE)),",
+    "     { Sys.setenv(FAKE_FREE = '5e8'); caught(device_memory_budget('gpu')) })"
+  ), FAKE_GPU)
+  expect_identical(answers[[1L]], list(
+    available = TRUE, reason = "The GPU Pocket 9000 can be used.", device_name = "Pocket 9000", memory_gb = 10
+  ))
+  expect_identical(answers[[2L]], list(name = "cuda", device = "gpu", precision = "single",
+                                       reason = "The GPU was asked for."))
+  expect_identical(answers[[3L]]$device, "cpu")
+  expect_identical(answers[[3L]]$reason, prefer_gpu()$reason)
+  expect_identical(answers[[4L]]$reason, "The CPU was asked for.")
+  expect_equal(unlist(answers[5:7]), c(0.9 * 10 - 0.512, 3, 0.9 * 10 - 0.512))
+  cuda <- answers[[8L]]
+  expect_identical(cuda[c("plugin", "architectures", "libraries", "driver", "runtime")], list(
+    plugin = plugin, architectures = "80 90", libraries = "libcublas.so.12", driver = "12.4", runtime = "13.0"
+  ))
+  expect_equal(cuda$size_mb, file.size(plugin) / 1e6)
+  report <- paste(answers[[9L]], collapse = "\n")
+  words <- c("Pocket 9000 (10 GB free)", "architectures 80 90", "libcublas.so.12", "12.4, the plugin was built for 13")
+  for (word in words) expect_match(report, word, fixed = TRUE)
+  expect_lte(length(answers[[9L]]), 15L)
+  expect_identical(answers[[10L]][1L], "voxridge_error_device_unsupported")
+  expect_match(answers[[10L]][2L], "`device` must be \"cpu\" in `solve_ridge_cv()`, not \"gpu\"", fixed = TRUE)
+  expect_identical(answers[[11L]][1L], "voxridge_error_device_unsupported")
+  expect_true("best_alphas" %in% answers[[12L]])
+  expect_identical(answers[[13L]][1L], "voxridge_error_gpu_out_of_memory")
 })
 
-test_that("auto takes the faster device, and the CPU where the GPU has too little memory", {
-  lines <- gpu_lines("
-    d <- problem(60, 30, 500, 5)
-    rates <- voxridge:::measured_rates
-    solve <- function() suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto'))
-    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
-    cat('fast card:', solve()$backend, '\\n')
-    rates$double <- list(cpu = 1e13, gpu = 1e13, bus = 1e10)
-    cat('fast host:', solve()$backend, '\\n')
-    rates$double <- NULL
-    cat('measured:', solve()$backend, unlist(rates$double) > 0, '\\n')
-    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
-    fit <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
-    cat('no room:', fit$backend, '\\n')
-    again <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
-  ")
-  text <- paste(lines, collapse = "\n")
-  expect_match(text, "fast card: cuda")
-  expect_match(text, "fast host: armadillo")
-  expect_match(text, "measured: [a-z]+ TRUE TRUE TRUE")
-  expect_match(text, "no room: armadillo")
-  expect_length(grep("going on with the CPU", lines), 1L)
+test_that("a process forked after the plugin was opened is refused, its parent goes on", {
+  plugin <- fake_plugin(withr::local_tempdir())
+  answers <- with_plugin(plugin, c(
+    "in_child <- function(expr) parallel::mccollect(parallel::mcparallel(expr))[[1L]]",
+    "c(in_child(reason()), reason(), in_child(reason()), in_child(caught(resolve_backend('gpu')))[1L],",
+    "  in_child(resolve_backend('cpu')$device), reason())"
+  ), FAKE_GPU)
+  yes <- "The GPU Pocket 9000 can be used."
+  no <- "This R process was forked from one that had opened the CUDA plugin, and CUDA does not survive a fork."
+  expect_identical(answers, c(yes, yes, no, "voxridge_error_device_unavailable", "cpu", yes))
 })
 
-test_that("a failing device ends the call with a classed error, and so do later calls", {
-  lines <- gpu_lines("
-    d <- problem(60, 30, 500, 5)
-    for (k in 1:2) {
-      caught <- tryCatch(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'gpu'), error = function(cnd) cnd)
-      cat(class(caught)[1], '\\n')
-    }
-    print(check_gpu_available()$available)
-    print(suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10)))$backend)
-  ", VOXRIDGE_SHIM_BROKEN = "yes")
-  expect_match(paste(lines, collapse = "\n"), "voxridge_error_device_failed")
-  expect_match(lines[length(lines)], "armadillo")
+test_that("a device that fails is not asked again, one without memory is", {
+  plugin <- fake_plugin(withr::local_tempdir())
+  answers <- with_plugin(plugin, c(
+    "try_session <- function(code) {",
+    "  Sys.setenv(FAKE_OPEN = code)",
+    "  caught({ voxridge:::core_cuda_try(Sys.getenv('VOXRIDGE_CUDA_PLUGIN')); 'opened' })",
+    "}",
+    "list(try_session('0'), try_session('1'), try_session('4'), try_session('2'), reason(),",
+    "     try_session('3'), reason(), try_session('0'), caught(device_memory_budget('gpu')),",
+    "     resolve_backend('auto')$device, voxridge_sitrep()$gpu$reason)"
+  ), FAKE_GPU, FAKE_TEXT = "an illegal address")
+  expect_identical(answers[[1L]], "opened")
+  expect_identical(answers[[2L]], c("voxridge_error_gpu_out_of_memory", "an illegal address"))
+  expect_identical(answers[[3L]], c("voxridge_error_device_unavailable", "an illegal address"))
+  expect_identical(answers[[4L]][1L], "voxridge_error_internal")
+  expect_identical(answers[[5L]], "The GPU Pocket 9000 can be used.")
+  expect_identical(answers[[6L]][1L], "voxridge_error_device_failed")
+  expect_match(answers[[6L]][2L], "an illegal address")
+  dead <- "The GPU failed earlier in this R process (an illegal address). Restart R to use it again."
+  expect_identical(answers[[7L]], dead)
+  expect_identical(answers[[8L]], c("voxridge_error_device_unavailable", dead))
+  expect_identical(answers[[9L]][1L], "voxridge_error_device_unavailable")
+  expect_identical(answers[10:11], list("cpu", dead))
+})
+
+test_that("a failure that info() reports counts too", {
+  plugin <- fake_plugin(withr::local_tempdir())
+  answers <- with_plugin(plugin, "c(reason(), { Sys.setenv(FAKE_INFO = '0'); reason() })",
+                         FAKE_GPU, FAKE_INFO = "3", FAKE_REASON = "lost")
+  expect_identical(answers, c("Lost.", "The GPU failed earlier in this R process (lost). Restart R to use it again."))
+})
+
+test_that("neither the package nor a fit on the CPU opens the plugin", {
+  skip_if_not(file.exists("/proc/self/status"), "memory can be measured on Linux only")
+  plugin <- fake_plugin(withr::local_tempdir())
+  code <- c(
+    "peak <- function() as.numeric(gsub('[^0-9]', '', grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)))",
+    "opened <- function() any(grepl(Sys.getenv('VOXRIDGE_CUDA_PLUGIN'), readLines('/proc/self/maps'), fixed = TRUE))",
+    "invisible(solve_ridge_cv(diag(4), diag(4), alphas = 1, cv = 2, progress = FALSE))",
+    "before <- c(opened(), peak() / 1000)",
+    "reason()",
+    "c(before, opened(), peak() / 1000)"
+  )
+  answers <- with_plugin(plugin, code, FAKE_MB = "200")
+  expect_identical(answers[c(1L, 3L)], c(0, 1))
+  # the fake takes 200 MB; without it R and the package need about 80, and two runs differ by a few
+  without <- with_plugin(file.path(dirname(plugin), "none.so"), code)
+  expect_lt(answers[2L], without[2L] + 20)
+  expect_gt(answers[4L], without[4L] + 180)
+})
+
+test_that("versions of CUDA are read", {
+  expect_identical(cuda_version(12040L), "12.4")
+  expect_identical(cuda_version(13000L), "13.0")
+  expect_identical(cuda_version(0L), NA_character_)
+  expect_identical(cuda_version(NULL), NA_character_)
 })

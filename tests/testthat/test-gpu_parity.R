@@ -1,0 +1,164 @@
+# The ridge family on the CUDA plugin against the CPU. VOXRIDGE_TEST_PLUGIN names a plugin that can run here: the real one
+# where there is a GPU, else the one that tests/cuda/run.sh builds, in which the kernels' own text runs on the CPU and
+# pointers to device memory fault when the host follows them.
+gpu_lines <- function(code, ...) {
+  skip_on_cran()
+  plugin <- Sys.getenv("VOXRIDGE_TEST_PLUGIN")
+  skip_if(!nzchar(plugin), "VOXRIDGE_TEST_PLUGIN is unset")
+  withr::local_envvar(VOXRIDGE_CUDA_PLUGIN = plugin, VOXRIDGE_SHIM_GUARD = "yes", ...)
+  run_r(c(GPU_TOOLS, code), withr::local_tempdir(.local_envir = parent.frame()))
+}
+
+# Sourced in the other process: problem(), same(what, gpu, cpu), which prints the largest relative difference.
+GPU_TOOLS <- "
+problem <- function(n, p, t, seed) {
+  set.seed(seed)
+  X <- matrix(rnorm(n * p), n, p)
+  list(X = X, Y = X %*% matrix(rnorm(p * t), p) / sqrt(p) + matrix(rnorm(n * t), n))
+}
+differ <- function(a, b) {
+  if (is.list(a)) return(max(0, unlist(Map(differ, a[names(b)], b))))
+  if (!is.numeric(a)) return(if (identical(a, b)) 0 else Inf)
+  if (!identical(dim(a), dim(b)) || !identical(is.na(a), is.na(b)) || length(a) != length(b)) return(Inf)
+  if (!length(a) || all(is.na(a))) return(0)
+  same <- is.finite(a) & is.finite(b)
+  if (!identical(a[!same], b[!same])) return(Inf)
+  max(0, abs(a[same] - b[same])) / max(1, abs(b[same]))
+}
+same <- function(what, fun, ..., parts = NULL) {
+  quiet <- function(expr) withCallingHandlers(expr, voxridge_warning = function(w) rlang::cnd_muffle(w))
+  gpu <- quiet(fun(..., device = 'gpu', progress = FALSE))
+  cpu <- quiet(fun(..., device = 'cpu', progress = FALSE))
+  if (is.list(gpu)) {
+    if (!identical(gpu$backend, 'cuda')) stop(what, ': backend ', gpu$backend)
+    gpu$backend <- cpu$backend <- gpu$diagnostics$info <- cpu$diagnostics$info <- NULL
+  }
+  if (!is.null(parts)) { gpu <- gpu[parts]; cpu <- cpu[parts] }
+  cat(sprintf('%s | %.3g\\n', what, differ(gpu, cpu)))
+}
+"
+
+expect_parity <- function(lines, tolerance, n) {
+  shown <- grep(" \\| ", lines, value = TRUE)
+  if (length(shown) != n) fail(paste(c(sprintf("%d of %d comparisons ended:", length(shown), n), lines), collapse = "\n"))
+  errors <- as.numeric(sub(".* \\| ", "", shown))
+  bad <- !(errors <= tolerance)
+  expect(!any(bad), paste(c("differs from the CPU:", shown[bad]), collapse = "\n"))
+}
+
+test_that("searches on the GPU give the answers of the CPU", {
+  lines <- gpu_lines("
+    runs <- rep(1:4, c(9, 12, 10, 9))
+    boot <- lapply(1:3, function(k) { set.seed(k); train <- sample(40, 30, TRUE); list(train = train, test = setdiff(1:40, train)) })
+    grid <- 10^seq(-3, 5, length.out = 40)
+    for (shape in list(c(40, 7, 1100), c(40, 90, 600), c(40, 40, 3))) {
+      d <- problem(shape[1], shape[2], shape[3], sum(shape))
+      name <- paste(shape, collapse = ' x ')
+      same(paste(name, 'r2'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, fit_intercept = TRUE)
+      same(paste(name, 'neg_mse, shared'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), score_func = 'neg_mse', local_alpha = FALSE)
+      same(paste(name, 'correlation, dual'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, score_func = 'correlation',
+           return_coefs = 'dual', fit_intercept = TRUE)
+      same(paste(name, 'bootstraps'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = boot, conservative = TRUE)
+      same(paste(name, 'function'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), cv = runs,
+           score_func = function(a, b) -colMeans(abs(a - b)))
+      same(paste(name, 'gcv'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = 'gcv', fit_intercept = TRUE)
+      same(paste(name, 'loo'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = 'loo')
+    }
+    d <- problem(40, 60, 700, 1)
+    d$Y[3, 5] <- NA
+    d$Y[, 6] <- 2
+    same('skipped and constant', solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), na_targets = 'skip', fit_intercept = TRUE)
+    same('vector', solve_ridge_cv, d$X, d$Y[, 1], alphas = c(1, 10))
+  ")
+  expect_parity(lines, 1e-9, 23L)
+})
+
+test_that("so do single precision, least squares, predictions, bands and prepared features", {
+  lines <- gpu_lines("
+    d <- problem(40, 9, 700, 2)
+    wide <- problem(30, 80, 600, 3)
+    runs <- rep(1:5, 8)
+    same('alpha 0', solve_ridge_cv, d$X, d$Y, alphas = c(0, 1), cv = runs)
+    same('alpha 0, wide', solve_ridge_cv, wide$X, wide$Y, alphas = c(0, 1), cv = 3, fit_intercept = TRUE)
+    same('ridge_svd', function(..., progress) ridge_svd(...), d$X, d$Y, alpha = 3)
+    same('ridge_svd, wide', function(..., progress) ridge_svd(...), wide$X, wide$Y, alpha = 0)
+    same('ridge_cv', function(..., progress) ridge_cv(...), d$X, d$Y, alphas = c(1, 10, 100))
+    same('predictions', cross_val_predict_ridge, d$X, d$Y, alphas = 10, cv = runs, fit_intercept = TRUE)
+    same('predictions, one penalty each', cross_val_predict_ridge, wide$X, wide$Y, alphas = 1:600, cv = 5)
+    same('predictions, loo', cross_val_predict_ridge, d$X, d$Y, alphas = 10, cv = 'loo')
+    Xs <- list(a = wide$X[, 1:30], b = wide$X[, 31:80])
+    same('bands', solve_banded_ridge_cv, Xs, wide$Y, n_iter = 8, alphas = 10^(-1:3), seed = 1, fit_intercept = TRUE)
+    same('bands, primal', solve_banded_ridge_cv, list(a = d$X[, 1:4], b = d$X[, 5:9]), d$Y, n_iter = 8, alphas = 10^(-1:3),
+         seed = 1, return_coefs = 'dual')
+    prepared <- list(gpu = prepare_ridge(wide$X, cv = 3, device = 'gpu'), cpu = prepare_ridge(wide$X, cv = 3))
+    for (k in 1:2) same(paste('prepared', k), function(Y, device, progress) {
+      solve_ridge_cv(prepared[[device]], Y, alphas = c(1, 10), device = device, progress = progress)
+    }, wide$Y[, 1:100 + 100 * k])
+  ")
+  expect_parity(lines, 1e-9, 12L)
+  lines <- gpu_lines("
+    d <- problem(40, 9, 700, 2)
+    wide <- problem(30, 80, 600, 3)
+    for (one in list(d, wide)) {
+      same('single', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', fit_intercept = TRUE)
+      same('single, correlation', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', score_func = 'correlation')
+      same('single, predictions', cross_val_predict_ridge, one$X, one$Y, alphas = 10, precision = 'single')
+    }
+  ")
+  expect_parity(lines, 1e-4, 6L)
+})
+
+test_that("any limit of memory gives the same answer, or an error that names it", {
+  lines <- gpu_lines("
+    d <- problem(60, 300, 3000, 4)
+    full <- solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu')
+    for (gb in c(0.05, 0.01)) {
+      small <- solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu', max_gpu_memory_gb = gb)
+      cat(sprintf('limit | %.3g\\n', differ(small[c('best_alphas', 'coefs')], full[c('best_alphas', 'coefs')])))
+    }
+    caught <- tryCatch(solve_ridge_cv(d$X, d$Y, alphas = 10^(0:3), device = 'gpu', max_gpu_memory_gb = 1e-6),
+                       error = function(cnd) cnd)
+    cat(class(caught)[1], '\\n', conditionMessage(caught), '\\n')
+  ")
+  expect_parity(lines, 1e-10, 2L)
+  expect_match(paste(lines, collapse = "\n"), "voxridge_error_gpu_out_of_memory")
+  expect_match(paste(lines, collapse = "\n"), "max_gpu_memory_gb")
+})
+
+test_that("auto takes the faster device, and the CPU where the GPU has too little memory", {
+  lines <- gpu_lines("
+    d <- problem(60, 30, 500, 5)
+    rates <- voxridge:::measured_rates
+    solve <- function() suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto'))
+    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
+    cat('fast card:', solve()$backend, '\\n')
+    rates$double <- list(cpu = 1e13, gpu = 1e13, bus = 1e10)
+    cat('fast host:', solve()$backend, '\\n')
+    rates$double <- NULL
+    cat('measured:', solve()$backend, unlist(rates$double) > 0, '\\n')
+    rates$double <- list(cpu = 1e-3, gpu = 1e13, bus = 1e10)
+    fit <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
+    cat('no room:', fit$backend, '\\n')
+    again <- suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'auto', max_gpu_memory_gb = 1e-6))
+  ")
+  text <- paste(lines, collapse = "\n")
+  expect_match(text, "fast card: cuda")
+  expect_match(text, "fast host: armadillo")
+  expect_match(text, "measured: [a-z]+ TRUE TRUE TRUE")
+  expect_match(text, "no room: armadillo")
+  expect_length(grep("going on with the CPU", lines), 1L)
+})
+
+test_that("a failing device ends the call with a classed error, and so do later calls", {
+  lines <- gpu_lines("
+    d <- problem(60, 30, 500, 5)
+    for (k in 1:2) {
+      caught <- tryCatch(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10), device = 'gpu'), error = function(cnd) cnd)
+      cat(class(caught)[1], '\\n')
+    }
+    print(check_gpu_available()$available)
+    print(suppressWarnings(solve_ridge_cv(d$X, d$Y, alphas = c(1, 10)))$backend)
+  ", VOXRIDGE_SHIM_BROKEN = "yes")
+  expect_match(paste(lines, collapse = "\n"), "voxridge_error_device_failed")
+  expect_match(lines[length(lines)], "armadillo")
+})
