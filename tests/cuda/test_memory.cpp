@@ -8,7 +8,6 @@ namespace plugin_test {
 constexpr int64_t kRows = 30, kCols = 4;
 
 // Every function of the table that may need memory, on a session of its own; the first code that is not VOXRIDGE_OK.
-// `failures_so_far` shows that results were right where there were any.
 int all_of_it() {
   const auto& t = table();
   voxridge_cuda_session* s = nullptr;
@@ -107,6 +106,22 @@ TEST(kept_memory) {
   int stranger = 0;
   t.release(session, &stranger);
   EXPECT(t.allocate(session, 0, &b) == VOXRIDGE_OK && b == nullptr);
+}
+
+// Memory for small vectors that was too small is handed on only when the device has read it.
+TEST(outgrown_memory_for_vectors) {
+  Opened session;
+  const int64_t few = 1000, many = 1 << 18;
+  std::vector<double> x(many, 2.0), back(few);
+  void *dev = nullptr, *host = nullptr;
+  EXPECT(table().allocate(session, sizeof(double) * many, &dev) == VOXRIDGE_OK);
+  EXPECT(table().to_device(session, VOXRIDGE_F64, x.data(), many, many, 1, dev, many, 0) == VOXRIDGE_OK);
+  EXPECT(table().scale_rows(session, VOXRIDGE_F64, dev, few, few, 1, x.data(), dev, few) == VOXRIDGE_OK);
+  EXPECT(table().scale_rows(session, VOXRIDGE_F64, dev, many, many, 1, x.data(), dev, many) == VOXRIDGE_OK);
+  EXPECT(table().allocate_host(session, 1 << 20, &host) == VOXRIDGE_OK);
+  std::memset(host, 0, 1 << 20);
+  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, few, few, 1, back.data(), few) == VOXRIDGE_OK);
+  EXPECT(back[0] == 8 && back[few - 1] == 8);
 }
 
 TEST(limited_memory) {
