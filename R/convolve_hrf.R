@@ -64,6 +64,7 @@ convolve_hrf <- function(events, n_scans, tr, hrf = c("spm", "glover"),
   events <- as_events(events, n_scans, tr, call)
   wanted <- c("none", if (derivatives != "none") "time", if (derivatives == "time_dispersion") "dispersion")
   bases <- lapply(wanted, function(derivative) hrf_basis(hrf, derivative))
+  check_response_memory(sum(events$n_scans), length(events$kinds) * length(bases), call)
   out <- sum_responses(events, bases, tr, slice_time_ref)
   suffix <- c(none = "", time = "_derivative", dispersion = "_dispersion")[wanted]
   colnames(out) <- paste0(rep(events$kinds, each = length(suffix)), suffix)
@@ -74,6 +75,11 @@ as_share <- function(x, call, arg = rlang::caller_arg(x)) {
   if (is_number(x) && x >= 0 && x <= 1) return(as.double(x))
   found <- describe(x)
   abort("{.arg {arg}} must be a number from 0 to 1, not {found}.", "argument", found = found, call = call)
+}
+
+check_response_memory <- function(n, p, call) {
+  results <- stats::setNames(8 * n * p, paste0("features (", format_count(n), " x ", format_count(p), ")"))
+  check_result_memory(results, "Are the numbers of volumes in {.arg n_scans} right?", call)
 }
 
 as_scans <- function(n_scans, call) {

@@ -17,7 +17,7 @@ as_brain_map <- function(x, mask, arg, call) {
   if (!is.null(mask)) mask <- make_mask(mask, call = call)
   if (is.character(x) || isS4(x) || inherits(x, c("niftiImage", "nifti_header"))) {
     image <- as_image(x, arg, call = call)
-    x <- structure(image_data(image, call), affine = image$affine)
+    x <- structure(image_data(image, arg, call), affine = image$affine)
   }
   if (is.logical(x)) storage.mode(x) <- "double"
   if (!is.numeric(x) || is.object(x)) refuse_map(x, arg, call)
@@ -98,7 +98,7 @@ as_background <- function(background, map, call) {
   if (is.null(background)) return(NULL)
   image <- as_image(background, "background", call = call)
   check_same_grid(image, list(dim = dim(map$volume), affine = map$affine), "background", "x", call)
-  data <- image_data(image, call)
+  data <- image_data(image, "background", call)
   if (length(data) == length(map$volume)) return(array(as.double(data), dim(map$volume)))
   found <- image$dim[4L]
   abort("{.arg background} must have one volume, not {found}.", "shape", expected = 1L, found = found, call = call)
