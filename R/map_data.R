@@ -84,6 +84,7 @@ array_map <- function(x, size, mask, arg, call) {
     if (!any(inside)) inside[] <- TRUE
     return(list(volume = volume, inside = inside, affine = affine, pixdim = pixdim))
   }
+  affine <- as_affine(affine, arg, call)
   check_same_grid(list(dim = size, affine = affine), mask, arg, "mask", call)
   list(volume = volume, inside = mask_array(mask), affine = mask$affine %||% affine, pixdim = mask$pixdim %||% pixdim)
 }
@@ -265,7 +266,7 @@ is_diverging <- function(limits) limits[1L] < 0 && limits[2L] > 0
 # 256 colours: of a vector, of a palette of hcl.colors(), or by the sign of the limits.
 as_palette <- function(palette, limits, call) {
   if (is.null(palette)) palette <- if (is_diverging(limits)) "Blue-Red 3" else "Inferno"
-  if (rlang::is_string(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
+  if (rlang::is_string(palette) && validEnc(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
     return(grDevices::hcl.colors(256L, palette))
   }
   known <- is.character(palette) && length(palette) > 1L && !anyNA(palette) &&
