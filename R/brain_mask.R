@@ -57,7 +57,7 @@ make_mask <- function(x, threshold = 0, affine = NULL, arg = "mask", call = rlan
   }
   if (is.null(affine) && !is.null(image$header)) warn_affine(image$header)
   values <- as.vector(image_data(image, arg, call))
-  index <- which(is.finite(values) & values > threshold)
+  index <- which(is.finite(values) & values > as.vector(threshold))
   if (!length(index)) {
     finite <- values[is.finite(values)]
     largest <- if (length(finite)) paste("Its largest value is", format(max(finite))) else "It has no finite value"
@@ -76,9 +76,9 @@ new_brain_mask <- function(dim, affine, index) {
 }
 
 validate_mask <- function(mask, arg = "mask", call = rlang::caller_env()) {
-  index <- mask$index
+  index <- if (is.list(mask)) mask[["index"]]
   n <- length(index)
-  ok <- is.numeric(mask$dim) && length(mask$dim) == 3L && is.numeric(index) && n > 0L && identical(mask$n, n) &&
+  ok <- n > 0L && is.numeric(mask$dim) && length(mask$dim) == 3L && is.numeric(index) && identical(mask$n, n) &&
     !anyNA(index) && !is.unsorted(index, strictly = TRUE) && index[1L] >= 1 && index[n] <= prod(mask$dim)
   if (isTRUE(ok)) return(mask)
   abort(

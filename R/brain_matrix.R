@@ -48,7 +48,7 @@ brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   call <- rlang::current_env()
   mask <- make_mask(mask)
   progress <- as_flag(progress)
-  if (inherits(x, "nifti_header")) x <- x$path
+  if (inherits(x, "nifti_header")) x <- validate_header(x)$path
   if (!is.character(x)) return(array_matrix(as_image(x, "x", call = call), mask, volumes, call))
   if (!length(x) || anyNA(x)) abort("{.arg x} must name at least one file, without NA, not {describe(x)}.", "argument")
   if (length(x) > 1L && !is.null(volumes)) {
@@ -113,7 +113,7 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
   if (is.null(mask)) {
     abort(
       c("{.arg mask} must be given: {.arg x} does not carry one.",
-        i = "Models carry the mask of a {.arg Y} made by {.fn brain_matrix}."),
+        i = "Models carry the mask of a {.arg Y} made by {.fn brain_matrix}; {.code Y[rows, ]} has lost it."),
       "argument"
     )
   }
@@ -133,16 +133,18 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
   out
 }
 
+# Arrays such as the scores of every fold are no maps, and settings are not per target.
 result_element <- function(x, what, call) {
   what <- what %||% if (inherits(x, "voxridge_fit")) "scores"
-  if (rlang::is_string(what) && !is.null(x[[what]])) return(x[[what]])
-  numeric <- names(x)[vapply(x, is.numeric, NA)]
+  is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
+  maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
+  if (rlang::is_string(what) && what %in% maps) return(x[[what]])
   found <- if (is.null(what)) "NULL" else describe(what)
-  choice <- if (length(numeric)) " ({.val {numeric}})"
+  choice <- if (length(maps)) " ({.or {.val {maps}}})"
   abort(
     paste0("{.arg what} must name an element of {.arg x} with a value per target", choice, ", not {found}."),
     "argument",
-    expected = numeric, found = what, call = call
+    expected = maps, found = what, call = call
   )
 }
 

@@ -5,12 +5,14 @@
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")
+  if (is.language(x)) return(sprintf("%s %s", article(class(x)[1L]), class(x)[1L]))
   if (inherits(x, "sparseMatrix")) return(sprintf("a sparse %d x %d matrix", nrow(x), ncol(x)))
   if (is.data.frame(x)) return(sprintf("a data frame of %d columns", length(x)))
   if (is.factor(x)) return(sprintf("a factor of length %d", length(x)))
   if (length(dim(x)) > 1L) {
     kind <- if (is.object(x)) class(x)[1L] else typeof(x)
-    return(sprintf("%s %s %s", article(kind), paste(dim(x), collapse = " x "), describe_array(kind, x)))
+    size <- paste(dim(x), collapse = " x ")
+    return(sprintf("%s %s %s", article(size), size, describe_array(kind, x)))
   }
   if (isS4(x) || is.environment(x)) return(sprintf("an object of class %s", class(x)[1L]))
   if (is.list(x)) return(sprintf("a list of length %d", length(x)))
@@ -19,7 +21,8 @@ describe <- function(x) {
   sprintf("%s %s vector of length %d", article(typeof(x)), typeof(x), length(x))
 }
 
-article <- function(word) if (grepl("^[aeiou]", word)) "an" else "a"
+# Numbers too: an 8 x 2 matrix.
+article <- function(word) if (grepl("^([aeiou]|8|1[18]( |$))", word)) "an" else "a"
 
 describe_array <- function(kind, x) paste(kind, if (length(dim(x)) == 2L) "matrix" else "array")
 

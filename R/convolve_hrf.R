@@ -17,7 +17,7 @@
 #'   `duration` (seconds), and where there are some `trial_type` (the kind of event: text, factor or numbers),
 #'   `modulation` (the amplitude, 1 if there is no such column) and `run`; no NA in these; other columns are ignored. Or
 #'   the paths of `events.tsv` files in the format of BIDS (NA is `n/a`), one per run, in their order; a column `run` in
-#'   them is ignored.
+#'   them is ignored, and a quotation mark within a field is a letter.
 #' @param n_scans Number of volumes: one number for a single run, or one per run. Then `events` needs a column `run`,
 #'   with the names of `n_scans`, or the numbers 1, 2, ... where it has none. For several files, one number holds for
 #'   all.
@@ -34,7 +34,7 @@
 #'   `face_dispersion`, and so on for each kind.
 #' @section Errors:
 #' `voxridge_error_events` (no events or files, missing columns, values that are no numbers, NA, negative durations,
-#' onsets before 0 or not before the end of the run, unknown runs: with the rows), `voxridge_error_argument`. See
+#' onsets before 0 or not before the end of the run, unknown runs: with the rows), `voxridge_error_argument`, `voxridge_error_memory`. See
 #' [voxridge-conditions].
 #' @section Invariants:
 #' Rows of a run depend on the events of that run only. The response to an event is the sum of those to its parts, and
@@ -64,6 +64,7 @@ convolve_hrf <- function(events, n_scans, tr, hrf = c("spm", "glover"),
   events <- as_events(events, n_scans, tr, call)
   wanted <- c("none", if (derivatives != "none") "time", if (derivatives == "time_dispersion") "dispersion")
   bases <- lapply(wanted, function(derivative) hrf_basis(hrf, derivative))
+  check_response_memory(sum(events$n_scans), length(events$kinds) * length(bases), call)
   out <- sum_responses(events, bases, tr, slice_time_ref)
   suffix <- c(none = "", time = "_derivative", dispersion = "_dispersion")[wanted]
   colnames(out) <- paste0(rep(events$kinds, each = length(suffix)), suffix)
@@ -74,6 +75,11 @@ as_share <- function(x, call, arg = rlang::caller_arg(x)) {
   if (is_number(x) && x >= 0 && x <= 1) return(as.double(x))
   found <- describe(x)
   abort("{.arg {arg}} must be a number from 0 to 1, not {found}.", "argument", found = found, call = call)
+}
+
+check_response_memory <- function(n, p, call) {
+  results <- stats::setNames(8 * n * p, paste0("features (", format_count(n), " x ", format_count(p), ")"))
+  check_result_memory(results, "Are the numbers of volumes in {.arg n_scans} right?", call)
 }
 
 as_scans <- function(n_scans, call) {

@@ -73,8 +73,8 @@ cv_folds <- function(y, k = 5, stratify = FALSE, groups = NULL, shuffle = FALSE,
 }
 
 as_classes <- function(y, call) {
-  if (!is.null(dim(y)) || is.double(y) && any(y != round(y), na.rm = TRUE)) {
-    found <- if (is.null(dim(y))) "continuous values" else describe(y)
+  if (!is.atomic(y) || !is.null(dim(y)) || is.double(y) && any(y != round(y), na.rm = TRUE)) {
+    found <- if (is.atomic(y) && is.null(dim(y))) "continuous values" else describe(y)
     abort(
       c("{.arg y} must be classes with {.code stratify = TRUE}, not {found}.",
         i = "Cut it into classes first, for example with {.fn cut}."),
@@ -87,7 +87,7 @@ as_classes <- function(y, call) {
 }
 
 as_groups <- function(groups, n, call) {
-  if (!is.atomic(groups) || length(groups) != n) {
+  if (!is.atomic(groups) || length(dim(groups)) > 1L || length(groups) != n) {
     found <- describe(groups)
     abort(
       "{.arg groups} must have a label per sample ({n}), not be {found}.",

@@ -42,7 +42,7 @@ check_event_table <- function(events, call) {
 
 abort_missing_column <- function(missing, found, source, call) {
   abort(
-    c("{.arg {source}} must have the column{?s} {.code {missing}}, not only {.code {found}}.",
+    c("{.arg {source}} must have the {cli::qty(missing)}column{?s} {.code {missing}}, not only {.code {found}}.",
       i = "Onsets and durations are in seconds; the duration of a brief event is 0."),
     "events",
     expected = missing, found = found, call = call
@@ -55,7 +55,7 @@ check_rows <- function(bad, where, must, found, call, advice = NULL) {
   if (!length(bad)) return(invisible())
   rows <- where[bad]
   shown <- first_few(rows)
-  first <- format(found[bad[1L]], digits = 15L, trim = TRUE)
+  first <- if (is.character(found)) encodeString(found[bad[1L]], quote = "\"") else format(found[bad[1L]], digits = 15L)
   abort(
     c("{.arg events} must have {must}, not {first} ({cli::qty(length(rows))}row{?s} {shown}).", i = advice),
     "events",
@@ -79,7 +79,7 @@ event_numbers <- function(events, column, where, call, default = NULL) {
   }
   must <- sprintf("a finite number as %s of every event", column)
   advice <- c(duration = "The duration of a brief event is 0.", modulation = "Without modulation an event has 1.")
-  check_rows(!is.finite(numbers), where, must, x, call, advice[column][!is.na(advice[column])])
+  check_rows(!is.finite(numbers), where, must, x, call, unname(advice[column])[column %in% names(advice)])
   as.double(numbers)
 }
 
@@ -155,27 +155,57 @@ scans_of_files <- function(paths, n_scans, call) {
 
 # All as text: what is no number is told with its row.
 read_event_files <- function(paths, call) {
-  tables <- lapply(seq_along(paths), function(run) read_event_file(paths[run], run, call))
-  columns <- lapply(tables, names)
+  tables <- lapply(paths, read_event_file, call = call)
+  columns <- lapply(tables, function(table) setdiff(names(table), "row"))
   optional <- intersect(c("trial_type", "modulation"), unlist(columns))
   for (run in seq_along(paths)) {
     missing <- setdiff(c("onset", "duration", optional), columns[[run]])
     if (length(missing)) abort_missing_column(missing, columns[[run]], basename(paths[run]), call)
   }
-  used <- c("onset", "duration", optional, "run", "row")
-  do.call(rbind, lapply(tables, function(table) table[used]))
+  used <- c("onset", "duration", optional, "row")
+  all <- do.call(rbind, lapply(tables, function(table) table[used]))
+  all$run <- rep(as.character(seq_along(paths)), vapply(tables, nrow, 0L))
+  all
 }
 
-read_event_file <- function(path, run, call) {
-  table <- tryCatch(
-    utils::read.delim(path, colClasses = "character", na.strings = "n/a", check.names = FALSE),
-    error = function(cnd) {
-      reason <- conditionMessage(cnd)
-      abort("{.arg events} must be tables with tabs between columns, not {.file {path}} ({reason}).", "events",
-            found = path, call = call)
-    }
-  )
-  table$run <- rep(as.character(run), nrow(table))
-  table$row <- sprintf("%d of %s", seq_len(nrow(table)), rep(basename(path), nrow(table)))
+# The format knows no quotes and no comments: a field is what stands between two tabs. Quotes around a whole field, as R
+# and spreadsheets write them, are taken off.
+read_event_file <- function(path, call) {
+  lines <- read_text(path, call)
+  fields <- lapply(strsplit(lines, "\t", fixed = TRUE), function(x) sub("^\"(.*)\"$", "\\1", trimws(x)))
+  names <- fields[[1L]]
+  rows <- fields[-1L]
+  long <- which(vapply(rows, function(x) any(nzchar(x[-seq_along(names)])), NA))
+  if (length(long)) {
+    found <- length(rows[[long[1L]]])
+    abort(
+      c("{.arg events} must have as many fields in every row as {.file {basename(path)}} has columns ({length(names)}),
+         not {found} (row {long[1]}).",
+        i = "Fields are separated by single tabs."),
+      "events",
+      expected = length(names), found = found, where = long, call = call
+    )
+  }
+  values <- vapply(rows, function(x) c(x, character(length(names)))[seq_along(names)], names)
+  values[values == "n/a"] <- NA
+  table <- as.data.frame(matrix(values, length(rows), length(names), byrow = TRUE))
+  names(table) <- names
+  table$row <- sprintf("%d of %s", seq_along(rows), rep(basename(path), length(rows)))
   table
+}
+
+# The lines of a file that are not blank, as UTF-8 and without a byte order mark.
+read_text <- function(path, call) {
+  lines <- tryCatch(suppressWarnings(readLines(path, warn = FALSE)), error = function(cnd) {
+    reason <- conditionMessage(cnd)
+    abort("{.arg events} must be files that can be read, not {.file {path}} ({reason}).", "events", found = path,
+          call = call)
+  })
+  lines[!validUTF8(lines)] <- iconv(lines[!validUTF8(lines)], "latin1", "UTF-8")
+  Encoding(lines) <- "UTF-8"
+  lines <- sub("^\ufeff", "", lines)
+  lines <- lines[nzchar(trimws(lines))]
+  if (length(lines)) return(lines)
+  abort("{.arg events} must be files with a line of column names, not empty as {.file {path}}.", "events",
+        found = path, call = call)
 }

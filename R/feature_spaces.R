@@ -84,6 +84,7 @@ check_no_runs <- function(runs, call) {
 #' @export
 dim.feature_spaces <- function(x) {
   x <- unclass(x)
+  if (!is.list(x) || !length(x) || !all(vapply(x, is.matrix, NA))) return(NULL)
   c(nrow(x[[1L]]), sum(vapply(x, ncol, 0L)))
 }
 

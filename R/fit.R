@@ -78,7 +78,7 @@ as_solver_dots <- function(dots, solver, model, call) {
     abort("{.arg {again[1]}} must be given once, not twice.", "argument", found = again, call = call)
   }
   unknown <- setdiff(names, allowed)
-  if (!length(unknown)) return(dots)
+  if (!length(unknown)) return(lapply(dots, as_value))
   nearest <- nearest_word(unknown[1L], setdiff(c(names(formals(model[[1L]])), allowed), "..."))
   advice <- if (length(nearest)) "Did you mean {.arg {nearest}}?" else "See the help page of {.fn {names(solver)}}."
   abort(
@@ -88,6 +88,9 @@ as_solver_dots <- function(dots, solver, model, call) {
     found = unknown, expected = nearest, call = call
   )
 }
+
+# For a call made of values: a name or a call is one too, and not to be evaluated.
+as_value <- function(x) if (is.symbol(x) || is.call(x)) call("quote", x) else x
 
 # The word that differs in the fewest letters, where these are few for its length.
 nearest_word <- function(word, words) {

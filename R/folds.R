@@ -9,6 +9,7 @@ as_folds <- function(cv, n, arg = "cv", call = rlang::caller_env()) {
     abort("Cross-validation needs at least 2 samples, not {n}.", "folds", found = n, call = call)
   }
   if (rlang::is_string(cv) && is.null(attributes(cv))) return(closed_form_folds(cv, n, arg, call))
+  if (inherits(cv, "POSIXlt")) refuse_cv(cv, n, arg, call)  # a list that cannot be taken apart as one
   if (is.list(cv) && is.list(cv[["splits"]])) return(folds_from_splits(cv, n, arg, call))
   if (is.list(cv) && !is.data.frame(cv)) return(folds_from_list(cv, n, arg, call))
   if (is.numeric(cv) && !is.object(cv) && length(cv) == 1L) return(contiguous_folds(cv, n, arg, call))

@@ -13,7 +13,7 @@ as_image <- function(x, arg = rlang::caller_arg(x), affine = NULL, call = rlang:
   image <- if (is.character(x) && is.null(dim(x))) {
     file_image(read_header(x, arg, call))
   } else if (inherits(x, "nifti_header")) {
-    file_image(x)
+    file_image(validate_header(x, arg, call))
   } else if (inherits(x, "brain_mask")) {
     mask_image(validate_mask(x, arg, call))
   } else if (isS4(x)) {

@@ -17,7 +17,7 @@ as_brain_map <- function(x, mask, arg, call) {
   if (!is.null(mask)) mask <- make_mask(mask, call = call)
   if (is.character(x) || isS4(x) || inherits(x, c("niftiImage", "nifti_header"))) {
     image <- as_image(x, arg, call = call)
-    x <- structure(image_data(image, call), affine = image$affine)
+    x <- structure(image_data(image, arg, call), affine = image$affine)
   }
   if (is.logical(x)) storage.mode(x) <- "double"
   if (!is.numeric(x) || is.object(x)) refuse_map(x, arg, call)
@@ -84,6 +84,7 @@ array_map <- function(x, size, mask, arg, call) {
     if (!any(inside)) inside[] <- TRUE
     return(list(volume = volume, inside = inside, affine = affine, pixdim = pixdim))
   }
+  affine <- as_affine(affine, arg, call)
   check_same_grid(list(dim = size, affine = affine), mask, arg, "mask", call)
   list(volume = volume, inside = mask_array(mask), affine = mask$affine %||% affine, pixdim = mask$pixdim %||% pixdim)
 }
@@ -98,7 +99,7 @@ as_background <- function(background, map, call) {
   if (is.null(background)) return(NULL)
   image <- as_image(background, "background", call = call)
   check_same_grid(image, list(dim = dim(map$volume), affine = map$affine), "background", "x", call)
-  data <- image_data(image, call)
+  data <- image_data(image, "background", call)
   if (length(data) == length(map$volume)) return(array(as.double(data), dim(map$volume)))
   found <- image$dim[4L]
   abort("{.arg background} must have one volume, not {found}.", "shape", expected = 1L, found = found, call = call)
@@ -265,7 +266,7 @@ is_diverging <- function(limits) limits[1L] < 0 && limits[2L] > 0
 # 256 colours: of a vector, of a palette of hcl.colors(), or by the sign of the limits.
 as_palette <- function(palette, limits, call) {
   if (is.null(palette)) palette <- if (is_diverging(limits)) "Blue-Red 3" else "Inferno"
-  if (rlang::is_string(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
+  if (rlang::is_string(palette) && validEnc(palette) && tolower(palette) %in% tolower(grDevices::hcl.pals())) {
     return(grDevices::hcl.colors(256L, palette))
   }
   known <- is.character(palette) && length(palette) > 1L && !anyNA(palette) &&

@@ -76,7 +76,9 @@ print_design <- function(fit) {
   mask <- fit$mask
   c(
     if (is_banded(fit)) c(bands = print_bands(fit)),
-    if (!is.null(mask)) c(mask = sprintf("%s voxels of %s", format_count(mask$n), paste(mask$dim, collapse = " x "))),
+    if (!is.null(mask)) {
+      c(mask = sprintf("%s voxel%s of %s", format_count(mask$n), plural(mask$n), paste(mask$dim, collapse = " x ")))
+    },
     folds = folds,
     intercept = if (fit$fit_intercept) "yes" else "no",
     if (fit$standardize) c(features = "divided by their standard deviation over training rows")

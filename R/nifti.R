@@ -113,6 +113,17 @@ read_header <- function(path, arg = "path", call = rlang::caller_env()) {
             affine_doubt = raw$affine[c("repaired", "disagreement")])
 }
 
+validate_header <- function(header, arg = "x", call = rlang::caller_env()) {
+  fields <- c("path", "dim", "n_volumes", "pixdim", "affine", "affine_source", "units")
+  if (is.list(header) && all(fields %in% names(header)) && is.list(attr(header, "affine_doubt"))) return(header)
+  abort(
+    c("{.arg {arg}} must be a header of {.fn nifti_header}, not an object of that class with other contents.",
+      i = "Read it again from its file."),
+    "old_object",
+    call = call
+  )
+}
+
 # The values of the `wanted` volumes, with these attributes (dim among them).
 read_values <- function(header, wanted, attributes, arg, progress, call) {
   check_array_memory(attributes$dim, header, call)

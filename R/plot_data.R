@@ -375,6 +375,7 @@ fit_mask <- function(fit, mask, arg, call) {
   if (!is.null(mask)) return(mask)
   abort_missing_part(
     arg, "the brain mask of its targets",
-    c(i = "Fit to a matrix made by {.code brain_matrix()}, which carries its mask, or pass {.code mask =}."), call
+    c(i = "Pass {.code mask =}, or fit to a matrix made by {.fn brain_matrix}, which carries its mask until rows or
+           columns are taken."), call
   )
 }

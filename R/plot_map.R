@@ -98,7 +98,8 @@ mask_picture <- function(mask, background = NULL, plane = names(MAP_PLANES), sli
 
 # Text of a picture: one string, an expression, or NULL.
 check_caption <- function(x, arg, call) {
-  if (is.null(x) || rlang::is_string(x) || is.call(x) || (is.expression(x) && length(x) == 1L)) return(invisible(x))
+  text <- rlang::is_string(x) && validEnc(x)
+  if (is.null(x) || text || is.call(x) || (is.expression(x) && length(x) == 1L)) return(invisible(x))
   found <- describe(x)
   abort("{.arg {arg}} must be text or NULL, not {found}.", "argument", found = found, call = call)
 }

@@ -53,16 +53,15 @@ new_voxridge_prepared <- function(X, folds, fit_intercept, backend) {
 }
 
 validate_prepared <- function(prepared, call = rlang::caller_env()) {
-  if (identical(prepared$format, PREPARED_FORMAT) && is.environment(prepared$handle) && is.matrix(prepared$X)) {
-    return(prepared)
-  }
-  found <- describe(prepared$format)
+  format <- if (is.list(prepared)) prepared[["format"]]
+  if (identical(format, PREPARED_FORMAT) && is.environment(prepared$handle) && is.matrix(prepared$X)) return(prepared)
+  found <- describe(format)
   abort(
     c("{.arg X} must be an object of this version of {.fn prepare_ridge} (format {PREPARED_FORMAT}),
        not format {found}.",
       i = "Prepare the matrix again."),
     "old_object",
-    expected = PREPARED_FORMAT, found = prepared$format, call = call
+    expected = PREPARED_FORMAT, found = format, call = call
   )
 }
 

@@ -67,6 +67,16 @@ score.voxridge_fit <- function(object, newdata, Y, score_func = NULL, bands = NU
   with_names(out, object$targets)
 }
 
+#' @export
+score.default <- function(object, ...) {
+  found <- describe(object)
+  abort(
+    c("{.arg object} must be a fit of {.fn fit_ridge} or {.fn fit_banded_ridge}, not {found}."),
+    "type",
+    found = found
+  )
+}
+
 check_score_arguments <- function(no_newdata, no_Y, call) {
   if (!no_newdata && !no_Y) return(invisible())
   arg <- if (no_newdata) "newdata" else "Y"

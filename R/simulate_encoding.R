@@ -56,6 +56,7 @@ simulate_encoding <- function(n, p, t, n_runs = 4, n_bands = 1, spectrum = c("po
   }
   n_bands <- as_count(n_bands, max = p %/% n_delays)
   spectrum <- as_choice(spectrum, c("power", "white"))
+  check_simulated_memory(as.double(n), p, t, call)
   key <- as_key(seed, call)
 
   runs <- contiguous_id(n, n_runs)
@@ -71,6 +72,11 @@ simulate_encoding <- function(n, p, t, n_runs = 4, n_bands = 1, spectrum = c("po
   }
   features <- if (n_bands == 1L) list(X = Xs[[1L]]) else list(X = do.call(cbind, unname(Xs)), Xs = Xs)
   c(features, list(Y = Y, runs = runs, truth = truth, seed = key))
+}
+
+check_simulated_memory <- function(n, p, t, call) {
+  sizes <- c(X = n * p, Y = n * t, coefficients = as.double(p) * t)
+  check_result_memory(2 * 8 * sizes, "Ask for fewer samples, features or targets.", call)
 }
 
 FEATURE_AUTOCORRELATION <- 0.5

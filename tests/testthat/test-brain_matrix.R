@@ -338,3 +338,13 @@ test_that("the wording of what people meet most", {
   expect_snapshot(error = TRUE, brain_map(1:24, mask, fill = "none"))
   expect_snapshot(error = TRUE, brain_map(1:24, mask, what = "scores"))
 })
+
+test_that("of a fit only what has a value per target is a map", {
+  mask <- brain_mask(array(1, c(2, 2, 1)))
+  problem <- random_problem(30, 3, 4, 1)
+  fit <- fit_quietly(problem$X, problem$Y, alphas = 10^(0:3), cv = 3)
+  expect_identical(dim(brain_map(fit, mask, "coefs")), c(2L, 2L, 1L, 3L))
+  expect_identical(as.vector(brain_map(fit, mask, "best_alphas")), fit$best_alphas)
+  # as many penalties as targets, and folds x penalties x targets
+  for (what in c("alphas", "cv_scores", "dims", "targets")) expect_refused(brain_map(fit, mask, what), "what", what)
+})

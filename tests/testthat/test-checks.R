@@ -74,3 +74,12 @@ test_that("the finite check finds each bad value wherever it stands", {
   }
   expect_identical(core_nonfinite_columns(matrix(c(-1.7e308, 1.7e308, 5e-324, 0), 2)), integer())
 })
+
+test_that("what was found has its article", {
+  expect_identical(describe(matrix(1L, 5, 2)), "a 5 x 2 integer matrix")
+  expect_identical(describe(matrix("a", 8, 2)), "an 8 x 2 character matrix")
+  expect_identical(describe(array(1, c(11, 2, 2))), "an 11 x 2 x 2 double array")
+  expect_identical(describe(matrix(1, 180, 2)), "a 180 x 2 double matrix")
+  expect_identical(describe(quote(x)), "a name")
+  expect_identical(describe(expression(x)), "an expression")
+})

@@ -152,3 +152,10 @@ test_that("wrong settings are refused", {
   expect_refused(convolve_hrf(EVENTS, 50, 2, derivatives = "dispersion"), "derivatives", "time_dispersion")
   expect_refused(convolve_hrf(EVENTS, 50, 2, slice_time_ref = 1.2), "slice_time_ref", "1.2")
 })
+
+test_that("features too large for this machine are refused", {
+  skip_if(is.na(core_memory_available()))
+  cnd <- expect_error(convolve_hrf(data.frame(onset = 1:2000, duration = 1, trial_type = 1:2000), 2e9, 1),
+                      class = "voxridge_error_memory")
+  expect_match(conditionMessage(cnd), "n_scans")
+})

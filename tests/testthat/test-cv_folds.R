@@ -74,3 +74,9 @@ test_that("a class with fewer members than folds is told", {
   expect_warning(cv_folds(rep(c("a", "b"), c(10, 2)), k = 4, stratify = TRUE), "b",
                  class = "voxridge_warning_rare_class")
 })
+
+test_that("classes and groups are plain vectors", {
+  expect_refused(cv_folds(1:10, k = 2, groups = matrix(1:10, 5)), "groups", "5 x 2")
+  expect_refused(cv_folds(list(1, 2, 3), k = 2, stratify = TRUE), "y", "list of length 3")
+  expect_refused(cv_folds(quote(a + b), k = 2, stratify = TRUE), "y", "call")
+})

@@ -75,6 +75,34 @@ test_that("files give what the data frame gives", {
   expect_identical(convolve_hrf(paths[1L], 20, 2), convolve_hrf(first, 20, 2))
 })
 
+test_that("files are read as written by editors, spreadsheets and R", {
+  path <- withr::local_tempfile(fileext = ".tsv")
+  write <- function(...) writeBin(charToRaw(paste0(...)), path)
+  plain <- "onset\tduration\ttrial_type\n1\t2\ta\n5\t1\tb"
+  want <- convolve_hrf(data.frame(onset = c(1, 5), duration = 2:1, trial_type = c("a", "b")), 10, 2)
+  # no end of the last line, Windows, a byte order mark, blank lines, quotes, tabs at the ends of lines
+  for (text in c(plain, gsub("\n", "\r\n", plain), paste0("\xef\xbb\xbf", plain), gsub("\n", "\n\n", plain),
+                 gsub("([a-z_]+)", "\"\\1\"", plain), paste0(gsub("\n", "\t\n", plain), "\t"),
+                 paste0(sub("2\ta", "2\ta\t", plain), "\t"))) {
+    write(text)
+    expect_silent(got <- convolve_hrf(path, 10, 2))
+    expect_identical(got, want)
+  }
+  # a quotation mark is a letter: no row is lost between two of them
+  write(gsub("\t([ab])", "\t5\" \\1", plain))
+  expect_identical(colnames(convolve_hrf(path, 10, 2)), c("5\" a", "5\" b"))
+  expect_equal(sum(abs(convolve_hrf(path, 10, 2) - want)), 0)
+  write(plain, "\t3\t4")
+  cnd <- refused_events(path, c("\\(3\\), not 5", "row 2"))
+  expect_identical(cnd$where, 2L)
+  write("onset,duration\n1,2\n")
+  expect_refused(convolve_hrf(path, 10, 2), basename(path), "columns `onset` and `duration`, not only `onset,duration`")
+  write("onset\tduration\n1\t\n")
+  refused_events(path, "not \"\" \\(row")
+  writeBin(as.raw(c(31, 139, 8, 0, 255, 254, 10, 0, 200)), path)
+  expect_silent(tryCatch(convolve_hrf(path, 10, 2), voxridge_error_events = function(cnd) NULL))
+})
+
 test_that("wrong files are refused, with file and row", {
   folder <- withr::local_tempdir()
   refused_events(file.path(folder, "absent.tsv"), "absent.tsv")

@@ -221,3 +221,22 @@ test_that("wrong maps and settings are refused", {
   expect_error(sliced(x, ball_mask(affine = diag(3))), class = "voxridge_error_grid")
   expect_error(sliced(x, ball_mask(affine = diag(c(1, 0, 1, 1)))), class = "voxridge_error_grid")
 })
+
+test_that("a file that is cut off is refused under the name of its argument", {
+  folder <- withr::local_tempdir()
+  path <- file.path(folder, "whole.nii")
+  write_nifti(array(1:24, c(2, 3, 4)), path, affine = diag(4))
+  cut <- file.path(folder, "cut.nii")
+  writeBin(readBin(path, "raw", 370), cut)
+  withr::local_pdf(NULL)
+  expect_s3_class(expect_refused(plot_map(cut), "x", "be read"), "voxridge_error_nifti")
+  expect_s3_class(expect_refused(plot_map(path, background = cut), "background", "be read"), "voxridge_error_nifti")
+})
+
+test_that("an affine that is none and text that is not valid are refused", {
+  mask <- brain_mask(array(1, c(2, 3, 4)), affine = diag(4))
+  withr::local_pdf(NULL)
+  expect_refused(plot_map(structure(array(1, c(2, 3, 4)), affine = "x"), mask), "x", "affine")
+  expect_refused(plot_map(1:24, mask, title = "\xff\xfe"), "title")
+  expect_refused(plot_map(1:24, mask, palette = "\xff\xfe"), "palette")
+})

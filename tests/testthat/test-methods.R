@@ -187,3 +187,9 @@ test_that("a fit of which no target counts still prints", {
   expect_output(print(summary(fit)), "constant: +1")
   expect_identical(glance(fit)$score_mean, NA_real_)
 })
+
+test_that("a mask of a single voxel is printed as one", {
+  problem <- random_problem(20, 2, 1, 1)
+  Y <- structure(problem$Y, mask = brain_mask(array(c(0, 1), c(2, 1, 1))))
+  expect_match(printed(fit_quietly(problem$X, Y)), "mask: +1 voxel of 2 x 1 x 1", all = FALSE)
+})

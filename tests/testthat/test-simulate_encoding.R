@@ -98,3 +98,8 @@ test_that("wrong settings are refused with their names", {
   expect_refused(simulate_encoding(n = 10, p = 3, t = 2, spectrum = "pink"), "spectrum")
   expect_refused(simulate_encoding(n = 10, p = 3, t = 2, seed = 0.5), "seed")
 })
+
+test_that("data too large for this machine are refused before anything is drawn", {
+  skip_if(is.na(core_memory_available()))
+  expect_error(simulate_encoding(n = 2e9, p = 2000, t = 2), class = "voxridge_error_memory")
+})

@@ -1,0 +1,137 @@
+# Every argument of the exported functions, one at a time, gets what it is not made for. The answer is a value or a
+# condition of this package: no other error, no warning of base R.
+
+hostile_values <- function(mask, fit) {
+  list(
+    null = NULL, na = NA_real_, text = "abc", infinite = Inf, zero = 0, negative = -1, half = 0.5, huge = 2^31,
+    true = TRUE, no_text = character(), no_numbers = numeric(), many = stats::setNames(as.double(1:24), letters[1:24]),
+    words = letters[1:24], no_list = list(), values = list(a = 1, b = "x"), bands = list(a = matrix(1, 24, 2)),
+    fun = function(...) stop("boom"), environment = new.env(), name = quote(x), call = quote(x + y), formula = y ~ x,
+    factor = factor(rep(1:3, each = 8)), dates = as.Date("2020-01-01") + 1:24, times = as.POSIXlt("2020-01-01"),
+    complex = matrix(1i, 24, 6), raw = as.raw(1), no_columns = matrix(0, 24, 0), one = matrix(1),
+    missing = matrix(NA_real_, 24, 6), letters = matrix("a", 24, 6), large = matrix(1e300, 24, 6),
+    integer64 = structure(matrix(1, 24, 6), class = "integer64"),
+    repeated = matrix(as.double(1:144), 24, dimnames = list(rep("r", 24), rep("c", 6))), image = array(0, c(3, 4, 2)),
+    no_image = array(0, c(0, 4, 2)), no_values = array(NA_real_, c(3, 4, 2)), factors = data.frame(a = factor(1:24)),
+    table = as.data.frame(matrix(1, 24, 6)), asis = I(1), no_fit = structure(list(1), class = class(fit)),
+    no_mask = structure(1, class = "brain_mask"), no_header = structure(list(path = "a"), class = "nifti_header"),
+    no_spaces = structure(list(1), class = c("feature_spaces", "list")), fit = fit, mask = mask,
+    no_prepared = structure(1, class = "voxridge_prepared"), no_file = "/nonexistent/x.nii", bytes = "\xff\xfe",
+    braces = "{stop('x')}", bad_affine = structure(array(1, c(3, 4, 2)), affine = "x"),
+    bad_runs = structure(matrix(1, 24, 6), runs = list(1)), bad_mask = structure(matrix(1, 24, 4), mask = "a")
+  )
+}
+
+valid_calls <- function(folder) {
+  problem <- random_problem(24, 6, 4, 1)
+  X <- problem$X
+  Y <- problem$Y
+  Xs <- list(a = X[, 1:3], b = X[, 4:6])
+  runs <- rep(1:3, each = 8)
+  affine <- diag(c(2, 2, 2, 1))
+  image <- array(as.double(1:120), c(3, 4, 2, 5))
+  path <- file.path(folder, "image.nii.gz")
+  write_nifti(image, path, affine = affine)
+  mask <- brain_mask(array(rep(c(1, 0, 0), 8), c(3, 4, 2)), affine = affine)
+  small <- brain_mask(array(rep(c(1, 0, 0, 0, 0, 0), 4), c(3, 4, 2)), affine = affine)
+  events <- data.frame(onset = c(1, 5, 9), duration = c(1, 0, 2), trial_type = c("a", "b", "a"), run = c(1, 1, 2))
+  alphas <- c(1, 10)
+  fit <- fit_quietly(X, Y, alphas = alphas, return_coefs = "dual")
+  banded <- fit_bands_quietly(Xs, Y, alphas = alphas, n_iter = 2, seed = 1)
+  ridge <- list(X = X, Y = Y, alphas = alphas, cv = 3, score_func = "r2", fit_intercept = TRUE, standardize = TRUE,
+                keep = "none", n_targets_batch = 2, return_cv_scores = "all", na_targets = "skip", n_threads = 1)
+  list(mask = small, fit = fit, calls = list(
+    brain_map = list(x = fit, mask = small, what = "scores", fill = 0),
+    brain_mask = list(x = image[, , , 1], threshold = 0, affine = affine),
+    brain_matrix = list(x = path, mask = mask, volumes = 1:2, progress = FALSE),
+    clean_runs = list(x = X, runs = runs, detrend = 1, scale = "z", reference = 1:24),
+    convolve_hrf = list(events = events, n_scans = c(10, 10), tr = 2, hrf = "spm", derivatives = "time",
+                        slice_time_ref = 0),
+    coordinates = list(mask = mask),
+    cv_folds = list(y = rep(1:2, 12), k = 3, stratify = TRUE, groups = runs, shuffle = TRUE, seed = 1),
+    delay_features = list(X = X, delays = 1:2, runs = runs),
+    feature_spaces = list(a = X, b = X, delays = 1:2, runs = runs),
+    fit_banded_ridge = list(Xs = X, Y = Y, bands = rep(1:2, 3), alphas = alphas, n_iter = 2, seed = 1),
+    fit_ridge = ridge,
+    hrf = list(time = 0:10, model = "spm", derivative = "none"),
+    intersect_masks = list(mask, mask),
+    nifti_header = list(path = path),
+    null_scores = list(fit = fit, n_shifts = 2, min_shift = 1, seed = 1),
+    plot_map = list(x = image[, , , 1], mask = mask, background = image[, , , 1], plane = "axial", slices = 1,
+                    limits = c(0, 1), palette = "Inferno", threshold = 0.1, label = "a", title = "b"),
+    predict = list(object = banded, newdata = X, bands = rep(c("a", "b"), each = 3)),
+    augment = list(x = fit, newdata = X, Y = Y),
+    plot = list(x = fit, type = "scores", null = 1:3, what = NULL, title = "a"),
+    read_nifti = list(path = path, volumes = 1, progress = FALSE),
+    score = list(object = banded, newdata = Xs, Y = Y, score_func = "r2", bands = NULL, n_threads = 1),
+    tidy = list(x = banded, what = "bands"),
+    write_nifti = list(x = image, path = file.path(folder, "out.nii"), affine = affine, datatype = "float32",
+                       like = path, tr = 1, compress = 6, overwrite = TRUE, progress = FALSE)
+  ))
+}
+
+# "" or what went wrong. Arguments are passed by name, so that no call holds the values themselves.
+outcome <- function(fun, args) {
+  env <- new.env(parent = baseenv())
+  names <- sprintf("v%d", seq_along(args))
+  for (i in seq_along(args)) assign(names[i], args[[i]], envir = env)
+  call <- as.call(c(list(fun), stats::setNames(lapply(names, as.name), names(args))))
+  foreign <- ""
+  tryCatch(
+    withCallingHandlers(utils::capture.output(eval(call, env)), warning = function(cnd) {
+      if (!inherits(cnd, "voxridge_warning")) foreign <<- paste("warning:", conditionMessage(cnd))
+      invokeRestart("muffleWarning")
+    }),
+    voxridge_error_internal = function(cnd) foreign <<- conditionMessage(cnd),
+    voxridge_error = function(cnd) NULL,
+    error = function(cnd) foreign <<- paste("error:", conditionMessage(cnd))
+  )
+  foreign
+}
+
+# VOXRIDGE_HOSTILE=all tries every value (minutes); otherwise each argument gets one of them, in turn.
+test_that("no argument ends in an error or a warning of another kind", {
+  skip_on_cran()
+  folder <- withr::local_tempdir()
+  withr::local_dir(folder)
+  withr::local_pdf(NULL)
+  valid <- valid_calls(folder)
+  values <- hostile_values(valid$mask, valid$fit)
+  each <- if (identical(Sys.getenv("VOXRIDGE_HOSTILE"), "all")) length(values) else 1L
+  generics <- c("predict", "augment", "plot", "tidy")
+  turn <- 0L
+  for (name in names(valid$calls)) {
+    fun <- getExportedValue(if (name %in% c("predict", "plot")) c(predict = "stats", plot = "graphics")[[name]] else
+      "voxridge", name)
+    args <- valid$calls[[name]]
+    expect_identical(outcome(fun, args), "", info = name)
+    for (i in setdiff(seq_along(args), if (name %in% generics) 1L)) {
+      for (value in names(values)[(turn + seq_len(each) - 1L) %% length(values) + 1L]) {
+        expect_identical(outcome(fun, replace(args, i, values[value])), "",
+                         info = sprintf("%s(%s = <%s>)", name, names(args)[i] %||% i, value))
+      }
+      turn <- turn + each
+    }
+  }
+  expect_setequal(list.files(folder, all.files = TRUE, no.. = TRUE), c("image.nii.gz", "out.nii"))
+})
+
+test_that("objects of the package's classes with other contents are refused", {
+  expect_refused(brain_mask(structure(1, class = "brain_mask")), "x")
+  header <- structure(list(path = "a.nii"), class = "nifti_header")
+  expect_refused(brain_mask(header), "x", "nifti_header")
+  expect_refused(brain_matrix(header, array(1, c(2, 2, 2))), "x", "nifti_header")
+  expect_refused(solve_ridge_cv(structure(1, class = "voxridge_prepared"), 1:4), "X")
+  spaces <- structure(list(1), class = c("feature_spaces", "list"))
+  expect_null(dim(spaces))
+  expect_refused(hrf(spaces), "time", "list of length 1")
+  expect_refused(score(list(1), matrix(1), 1), "object", "list of length 1")
+  expect_refused(solve_ridge_cv(matrix(1:8, 4), 1:4, cv = as.POSIXlt("2020-01-01")), "cv")
+})
+
+test_that("a name or a call among further arguments is a value", {
+  x <- 3
+  problem <- random_problem(12, 2, 1, 1)
+  expect_refused(fit_ridge(problem$X, problem$Y, n_targets_batch = quote(x)), "n_targets_batch", "a name")
+  expect_refused(fit_banded_ridge(list(a = problem$X), problem$Y, n_iter = quote(x + 1)), "n_iter", "a call")
+})
