@@ -5,7 +5,8 @@
 #' The result stands in for `X` in [solve_ridge_cv()], [ridge_cv()] and [cross_val_predict_ridge()], with the folds and
 #' the intercept it was made with: leave `cv` and `fit_intercept` out there (saying the same again is allowed, saying
 #' something else is an error). It keeps `X`. The factors live outside R and are lost when the object is saved and read
-#' again, or sent to another process; they are then made anew when first needed.
+#' again, or sent to another process; they are then made anew when first needed. Calls with `device = "gpu"` also leave
+#' `X` on the GPU, so that later ones send only `Y` and the operators of their penalties.
 #'
 #' @inheritParams solve_ridge_cv
 #' @param X n x p numeric matrix, rows are samples, no NA.

@@ -46,8 +46,10 @@
 #' @param precision `"double"` (the default), or `"single"` for products with the targets in single precision, about
 #'   twice as fast. Factorisations are always double. Without single precision in the BLAS, double is used and said so
 #'   once.
-#' @param device `"cpu"` (the default), `"gpu"` (an error where there is none) or `"auto"`.
-#' @param max_gpu_memory_gb NULL (no limit of your own) or a limit in GB for the GPU; not with `device = "cpu"`.
+#' @param device `"cpu"` (the default), `"gpu"` (an error where there is none) or `"auto"`, the one that is predicted to
+#'   be faster, see [resolve_backend()]. Answers agree to rounding.
+#' @param max_gpu_memory_gb NULL (nine tenths of what is free, less 0.5 GB) or a limit in GB for the GPU; not with
+#'   `device = "cpu"`.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -68,13 +70,13 @@
 #'
 #' @inheritSection voxridge-penalty Penalty
 #' @inheritSection voxridge_threads Threads
-#' @section Errors:
-#' `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_nonfinite` (data); `voxridge_error_alphas`,
-#' `voxridge_error_folds`, `voxridge_error_score`, `voxridge_error_argument`, `voxridge_error_conflict` (settings);
-#' `voxridge_error_memory` (results over half of the free memory, refused before any work);
-#' `voxridge_error_device_unavailable`; `voxridge_error_leakage` (folds that split the runs of data that [clean_runs()]
-#' cleaned). A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets
-#' chose an end of the grid. See [voxridge-conditions].
+#' @section Errors: `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_nonfinite` (data);
+#'   `voxridge_error_alphas`, `voxridge_error_folds`, `voxridge_error_score`, `voxridge_error_argument`,
+#'   `voxridge_error_conflict` (settings); `voxridge_error_memory` (results over half of the free memory, refused before
+#'   any work); `voxridge_error_device_unavailable`, `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`;
+#'   `voxridge_error_leakage` (folds that split the runs of data that [clean_runs()] cleaned). A warning
+#'   `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid. See
+#'   [voxridge-conditions].
 #' @section Invariants:
 #' Results do not depend on batches, threads, the order of targets or the other targets (`local_alpha = TRUE`). Scaling
 #' `X` by a and `alphas` by a^2 scales coefficients by 1 / a and leaves scores unchanged. Adding a constant to `Y`

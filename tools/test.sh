@@ -1,5 +1,6 @@
 #!/bin/sh
-# All tests: layout, vocabulary, style, a build without warnings, generated files, R tests, C++ tests, reference cases.
+# All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, C++ tests, the CUDA
+# plugin, reference cases.
 #
 #   sh tools/test.sh           everything
 #   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build
@@ -17,7 +18,9 @@ sh tools/setup.sh test || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 export_test_data
 echo "test data: ${VOXRIDGE_TEST_DATA:-none (VOXRIDGE_TEST_DATA is unset)}"
 NOT_CRAN=true
-export NOT_CRAN
+# The package is built with its CUDA plugin for one architecture; tests/cuda/run.sh compiles it for all.
+VOXRIDGE_CUDA_ARCH=${VOXRIDGE_CUDA_ARCH:-90}
+export NOT_CRAN VOXRIDGE_CUDA_ARCH
 
 # ---- suites and their sum --------------------------------------------------------------------
 
@@ -95,6 +98,24 @@ install_strictly() {
   fi
 }
 
+# The plugin for the host, on which the R tests run the package's GPU path (tests/cuda/run.sh).
+host_plugin() {
+  VOXRIDGE_TEST_PLUGIN=
+  [ -f tests/cuda/run.sh ] && sh tests/cuda/run.sh plugin "$scratch/voxridge_cuda_host.so" >"$scratch/log" 2>&1 &&
+    VOXRIDGE_TEST_PLUGIN=$scratch/voxridge_cuda_host.so
+  export VOXRIDGE_TEST_PLUGIN
+  [ -n "$VOXRIDGE_TEST_PLUGIN" ] || { cat "$scratch/log"; echo "(no plugin for the host: the R tests of the GPU path are skipped)"; }
+}
+
+cuda_tests() {
+  if [ -f tests/cuda/run.sh ]; then
+    VOXRIDGE_CUDA_ARCH='' sh tests/cuda/run.sh "$scratch/cuda"
+  else
+    echo "skip: no tests/cuda/run.sh"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
 cpp_tests() {
   if [ -f tests/cpp/run.sh ]; then
     sh tests/cpp/run.sh "$scratch/cpp"
@@ -118,10 +139,12 @@ if [ -z "$filter" ]; then
   suite "vocabulary" Rscript --no-save tools/check_vocabulary.R "$root"
   suite "style" Rscript --no-save tools/check_style.R
   suite "site" Rscript --no-save tools/check_site.R "$root"
+  suite "configure" sh tools/check_configure.sh
 fi
 suite "build" install_strictly || finish
 R_LIBS=$scratch/library${R_LIBS:+:$R_LIBS}
 export R_LIBS
+host_plugin
 if [ -n "$filter" ]; then
   suite "R tests ($filter)" Rscript --no-save tools/run_testthat.R "$filter"
   finish
@@ -129,5 +152,6 @@ fi
 suite "generated files" sh tools/check_generated.sh
 suite "R tests" Rscript --no-save tools/run_testthat.R
 suite "C++ tests" cpp_tests
+suite "CUDA plugin" cuda_tests
 suite "reference cases" reference_cases
 finish

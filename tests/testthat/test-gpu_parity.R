@@ -1,6 +1,6 @@
-# The ridge family on the CUDA plugin against the CPU. VOXRIDGE_TEST_PLUGIN names a plugin that can run here: the real one
-# where there is a GPU, else the one that tests/cuda/run.sh builds, in which the kernels' own text runs on the CPU and
-# pointers to device memory fault when the host follows them.
+# The ridge family on the CUDA plugin against the CPU. VOXRIDGE_TEST_PLUGIN names a plugin that can run here: the real
+# one where there is a GPU, else the one that tests/cuda/run.sh builds, in which the kernels' own text runs on the CPU
+# and memory of the device faults when the host touches it.
 gpu_lines <- function(code, ...) {
   skip_on_cran()
   plugin <- Sys.getenv("VOXRIDGE_TEST_PLUGIN")
@@ -40,7 +40,9 @@ same <- function(what, fun, ..., parts = NULL) {
 
 expect_parity <- function(lines, tolerance, n) {
   shown <- grep(" \\| ", lines, value = TRUE)
-  if (length(shown) != n) fail(paste(c(sprintf("%d of %d comparisons ended:", length(shown), n), lines), collapse = "\n"))
+  if (length(shown) != n) {
+    fail(paste(c(sprintf("%d of %d comparisons ended:", length(shown), n), lines), collapse = "\n"))
+  }
   errors <- as.numeric(sub(".* \\| ", "", shown))
   bad <- !(errors <= tolerance)
   expect(!any(bad), paste(c("differs from the CPU:", shown[bad]), collapse = "\n"))
@@ -49,13 +51,18 @@ expect_parity <- function(lines, tolerance, n) {
 test_that("searches on the GPU give the answers of the CPU", {
   lines <- gpu_lines("
     runs <- rep(1:4, c(9, 12, 10, 9))
-    boot <- lapply(1:3, function(k) { set.seed(k); train <- sample(40, 30, TRUE); list(train = train, test = setdiff(1:40, train)) })
+    boot <- lapply(1:3, function(k) {
+      set.seed(k)
+      train <- sample(40, 30, TRUE)
+      list(train = train, test = setdiff(1:40, train))
+    })
     grid <- 10^seq(-3, 5, length.out = 40)
     for (shape in list(c(40, 7, 1100), c(40, 90, 600), c(40, 40, 3))) {
       d <- problem(shape[1], shape[2], shape[3], sum(shape))
       name <- paste(shape, collapse = ' x ')
       same(paste(name, 'r2'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, fit_intercept = TRUE)
-      same(paste(name, 'neg_mse, shared'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), score_func = 'neg_mse', local_alpha = FALSE)
+      same(paste(name, 'neg_mse, shared'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), score_func = 'neg_mse',
+           local_alpha = FALSE)
       same(paste(name, 'correlation, dual'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, score_func = 'correlation',
            return_coefs = 'dual', fit_intercept = TRUE)
       same(paste(name, 'bootstraps'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = boot, conservative = TRUE)
@@ -88,8 +95,8 @@ test_that("so do single precision, least squares, predictions, bands and prepare
     same('predictions, loo', cross_val_predict_ridge, d$X, d$Y, alphas = 10, cv = 'loo')
     Xs <- list(a = wide$X[, 1:30], b = wide$X[, 31:80])
     same('bands', solve_banded_ridge_cv, Xs, wide$Y, n_iter = 8, alphas = 10^(-1:3), seed = 1, fit_intercept = TRUE)
-    same('bands, primal', solve_banded_ridge_cv, list(a = d$X[, 1:4], b = d$X[, 5:9]), d$Y, n_iter = 8, alphas = 10^(-1:3),
-         seed = 1, return_coefs = 'dual')
+    same('bands, primal', solve_banded_ridge_cv, list(a = d$X[, 1:4], b = d$X[, 5:9]), d$Y, n_iter = 8,
+         alphas = 10^(-1:3), seed = 1, return_coefs = 'dual')
     prepared <- list(gpu = prepare_ridge(wide$X, cv = 3, device = 'gpu'), cpu = prepare_ridge(wide$X, cv = 3))
     for (k in 1:2) same(paste('prepared', k), function(Y, device, progress) {
       solve_ridge_cv(prepared[[device]], Y, alphas = c(1, 10), device = device, progress = progress)
@@ -101,7 +108,8 @@ test_that("so do single precision, least squares, predictions, bands and prepare
     wide <- problem(30, 80, 600, 3)
     for (one in list(d, wide)) {
       same('single', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', fit_intercept = TRUE)
-      same('single, correlation', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single', score_func = 'correlation')
+      same('single, correlation', solve_ridge_cv, one$X, one$Y, alphas = 100, precision = 'single',
+           score_func = 'correlation')
       same('single, predictions', cross_val_predict_ridge, one$X, one$Y, alphas = 10, precision = 'single')
     }
   ")
