@@ -34,8 +34,8 @@
 #'   `face_dispersion`, and so on for each kind.
 #' @section Errors:
 #' `voxridge_error_events` (no events or files, missing columns, values that are no numbers, NA, negative durations,
-#' onsets before 0 or not before the end of the run, unknown runs: with the rows), `voxridge_error_argument`, `voxridge_error_memory`. See
-#' [voxridge-conditions].
+#' onsets before 0 or not before the end of the run, unknown runs: with the rows), `voxridge_error_argument`,
+#' `voxridge_error_memory`. See [voxridge-conditions].
 #' @section Invariants:
 #' Rows of a run depend on the events of that run only. The response to an event is the sum of those to its parts, and
 #' scales with `modulation`. Shifting all onsets by `tr` shifts the responses by one row.

@@ -31,7 +31,7 @@
 #'   `band_share` (bands x t; columns sum to 1).
 #' * `seed`: the key of the random numbers; giving it as `seed` makes the same data.
 #' @section Errors:
-#' `voxridge_error_argument`, see [voxridge-conditions].
+#' `voxridge_error_argument`, `voxridge_error_memory`; see [voxridge-conditions].
 #' @section Invariants:
 #' The same `seed` gives the same data, and does so for any state or kind of R's generator.
 #' @examples
