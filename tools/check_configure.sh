@@ -74,7 +74,7 @@ fresh=yes
 run_configure() {
   rm -f "$scratch/calls"
   : >"$scratch/calls"
-  ( cd "$scratch/tree"
+  ( cd "$scratch/tree" || exit 1
     [ "$fresh" = no ] || $shell ./cleanup
     while [ "$#" -gt 0 ] && [ "$1" != -- ]; do
       export "${1?}"
