@@ -24,7 +24,8 @@ ridge_work <- function(n, p, t, n_alphas, n_folds, coefs = "primal", precision =
 
 MOST_NODES <- 30
 
-# Seconds on each device. `rates`: list(cpu, gpu) in operations per second, `bus` in bytes per second, `start` in seconds.
+# Seconds on each device. `rates`: list(cpu, gpu) in operations per second, `bus` in bytes per second, `start` in
+# seconds.
 predicted_seconds <- function(work, rates) {
   c(
     cpu = work$flops / rates$cpu,

@@ -63,8 +63,8 @@ test_that("searches on the GPU give the answers of the CPU", {
       same(paste(name, 'r2'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, fit_intercept = TRUE)
       same(paste(name, 'neg_mse, shared'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), score_func = 'neg_mse',
            local_alpha = FALSE)
-      same(paste(name, 'correlation, dual'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs, score_func = 'correlation',
-           return_coefs = 'dual', fit_intercept = TRUE)
+      same(paste(name, 'correlation, dual'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = runs,
+           score_func = 'correlation', return_coefs = 'dual', fit_intercept = TRUE)
       same(paste(name, 'bootstraps'), solve_ridge_cv, d$X, d$Y, alphas = grid, cv = boot, conservative = TRUE)
       same(paste(name, 'function'), solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), cv = runs,
            score_func = function(a, b) -colMeans(abs(a - b)))
