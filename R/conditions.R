@@ -29,7 +29,6 @@
 #' | `voxridge_error_memory` | a result too large for this machine |
 #' | `voxridge_error_too_large` | a problem beyond the limits of the linear algebra library |
 #' | `voxridge_error_device_unavailable` | a device that is not there |
-#' | `voxridge_error_device_unsupported` | a function that has no code for the GPU |
 #' | `voxridge_error_device_failed` | a GPU that failed: this R process cannot use it any more |
 #' | `voxridge_error_gpu_out_of_memory` | not enough memory on the GPU |
 #' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |
@@ -41,6 +40,7 @@
 #' | --- | --- | --- |
 #' | `voxridge_warning_alpha_at_edge` | over 5 % of the targets chose the first or last value of the grid | every call |
 #' | `voxridge_warning_affine` | an image says nothing certain about where its voxels lie | every call |
+#' | `voxridge_warning_events` | events without kinds, beside a column that looks like kinds | every call |
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'

@@ -75,18 +75,6 @@ solver_backend <- function(device, precision = "double", max_gpu_memory_gb = NUL
   backend
 }
 
-# For functions that compute on the CPU only, though there is a GPU.
-refuse_gpu <- function(call) {
-  name <- rlang::call_name(rlang::frame_call(call))
-  what <- if (is.null(name)) "this function" else "{.fn {name}}"
-  abort(
-    c(paste0("{.arg device} must be {.val cpu} in ", what, ", not {.val gpu}: it has no GPU code."),
-      i = "Use {.code device = \"auto\"} to take the GPU only where it can be used."),
-    "device_unsupported",
-    found = "gpu", where = name, call = call
-  )
-}
-
 check_gpu_memory <- function(device, max_gpu_memory_gb, call) {
   limit <- as_positive(max_gpu_memory_gb, null_ok = TRUE, arg = "max_gpu_memory_gb", call = call)
   if (is.null(limit) || !identical(as_choice(device, DEVICES, arg = "device", call = call), "cpu")) {

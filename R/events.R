@@ -2,6 +2,20 @@
 #   onset, duration   seconds, from the first volume of the run
 #   kind              number of the kind of event; `kinds` are their names in the order of the columns
 #   run               number of the run; `n_scans` are the volumes of each
+# Without trial_type all events are of one kind: a column of text may be what was meant.
+warn_no_types <- function(events) {
+  if ("trial_type" %in% names(events)) return(invisible(events))
+  text <- names(events)[vapply(events, function(column) is.character(column) || is.factor(column), NA)]
+  text <- setdiff(text, c("run", "onset", "duration", "modulation"))
+  if (!length(text)) return(invisible(events))
+  warn(
+    c("{.arg events} has no column {.code trial_type}: all events are taken as one kind.",
+      i = "Is {.code {text[1]}} what you mean? Then rename it to {.code trial_type}."),
+    "events",
+    found = text
+  )
+}
+
 as_events <- function(events, n_scans, tr, call = rlang::caller_env()) {
   files <- is.character(events) && !is.object(events)
   if (files) {
@@ -9,6 +23,7 @@ as_events <- function(events, n_scans, tr, call = rlang::caller_env()) {
     events <- read_event_files(events, call)
   }
   check_event_table(events, call)
+  warn_no_types(events)
   where <- if (files) events[["row"]] else seq_len(nrow(events))
   kind <- event_kinds(events[["trial_type"]], where, call)
   out <- list(
@@ -62,6 +77,9 @@ check_rows <- function(bad, where, must, found, call, advice = NULL) {
     found = found[bad], where = rows, call = call
   )
 }
+
+# Numbers stay numbers, labels are text.
+runs_as_shown <- function(runs) if (is.numeric(runs)) runs else as.character(runs)
 
 # A column of numbers; all `default` where there is no such column.
 event_numbers <- function(events, column, where, call, default = NULL) {
@@ -125,7 +143,7 @@ event_runs <- function(runs, n_scans, where, call) {
   if (single && is.null(names(n_scans)) && length(unique(runs)) == 1L) return(rep(1L, length(where)))
   labels <- names(n_scans) %||% as.character(seq_along(n_scans))
   index <- match(as.character(runs), labels)
-  check_rows(is.na(index), where, sprintf("runs of `n_scans` (%s)", first_few(labels)), as.character(runs),
+  check_rows(is.na(index), where, sprintf("runs of `n_scans` (%s)", first_few(labels)), runs_as_shown(runs),
              call, "Give {.arg n_scans} one number per run, named as the runs are, or unnamed for runs 1, 2, ...")
   index
 }

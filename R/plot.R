@@ -7,8 +7,8 @@
 #'   penalty of 0 stands at the left, behind a break of the axis. Only the lower part where the fit has no scores per
 #'   penalty, as banded ridge.
 #' * `"scores"`: the distribution of the held-out scores over targets, with that of `null` scores as an outline, the
-#'   95th percentile of these, and the share of targets above it. A score is the mean over folds at the chosen penalty.
-#'   It was chosen for being large: without a null distribution, as [null_scores()] makes one, it flatters.
+#'   95th percentile of these: a scale, not a test, see [null_scores()]. A score is the mean over folds at the chosen
+#'   penalty. It was chosen for being large: without a null distribution it flatters.
 #' * `"bands"`: the share of each band in a target's weights (gamma, which sum to 1 here; a share of the weight is not
 #'   a share of explained variance, see [r2_split()]). Three bands: a triangle whose corners are the bands, with one
 #'   point for all targets of the same weights, its area their number, its colour their mean score; the numbers at a

@@ -218,7 +218,6 @@ score_bins <- function(fit, null = NULL, arg = "x", call = rlang::caller_env()) 
   out$bins$null <- share(null)
   out$n_null <- length(null)
   out$null_95 <- stats::quantile(null, 0.95, names = FALSE)
-  out$above <- mean(scores > out$null_95)
   out
 }
 
@@ -238,8 +237,7 @@ score_legend <- function(data) {
     targets = count_label(data$n),
     null = if (!is.null(data$null_95)) count_label(data$n_null, "null score"),
     limit = if (!is.null(data$null_95)) {
-      sprintf("95th percentile of the null: %s (%s of targets above)", format(signif(data$null_95, 2L)),
-              format_share(data$above))
+      sprintf("95th percentile of the null: %s", format(signif(data$null_95, 2L)))
     }
   )
 }

@@ -27,14 +27,15 @@ namespace {
 constexpr int64_t kOutput = 256 * 1024;
 constexpr int kGzip = 15 + 16;
 constexpr int kMemory = 8;  // zlib's default
-constexpr size_t kLongestName = 200;
+constexpr size_t kLongestName = 255;   // that file systems allow, in bytes
+constexpr size_t kLongestShown = 200;  // of it, in the name of the part
 
 // .<name>.<process>.<number>.part beside the target: hidden, and its own for every writer.
 std::string part_of(const std::string& path) {
   static std::atomic<uint64_t> count{0};
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   const std::string name = file_name(path);
-  const std::string shown = name.size() <= kLongestName ? name : "image";  // file systems allow 255 bytes
+  const std::string shown = name.size() <= kLongestShown ? name : "image";
   return path.substr(0, path.size() - name.size()) + "." + shown + "." + std::to_string(getpid()) + "." +
          std::to_string(static_cast<uint64_t>(now) + count++) + ".part";
 }
@@ -70,6 +71,12 @@ ByteSink::ByteSink(const std::string& path, int level)
     : path_(path), part_(part_of(path)), file_(open_new(part_), std::fclose) {
   if (!file_) {
     part_.clear();
+    fail("opened");
+  }
+  if (file_name(path).size() > kLongestName) {  // known now, not after hours of writing
+    file_.reset();
+    std::remove(part_.c_str());
+    errno = ENAMETOOLONG;
     fail("opened");
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);

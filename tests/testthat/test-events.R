@@ -121,3 +121,11 @@ test_that("wrong files are refused, with file and row", {
   refused_events(file.path(folder, "blank.tsv"), "blank.tsv")
   expect_refused(convolve_hrf(c(bad, bad, bad), c(5, 5), 2), "n_scans", c("3", "2"))
 })
+
+test_that("a column of kinds under another name is pointed out", {
+  events <- data.frame(onset = c(0, 10), duration = 1, condition = c("face", "house"))
+  cnd <- expect_warning(out <- convolve_hrf(events, 20, 2), class = "voxridge_warning_events")
+  expect_match(conditionMessage(cnd), "condition")
+  expect_identical(colnames(out), "event")
+  expect_no_warning(convolve_hrf(events[-3L], 20, 2))
+})
