@@ -6,7 +6,7 @@
 warn_no_types <- function(events) {
   if ("trial_type" %in% names(events)) return(invisible(events))
   text <- names(events)[vapply(events, function(column) is.character(column) || is.factor(column), NA)]
-  text <- setdiff(text, c("run", "onset", "duration", "modulation"))
+  text <- setdiff(text, c("row", "run", "onset", "duration", "modulation"))
   if (!length(text)) return(invisible(events))
   warn(
     c("{.arg events} has no column {.code trial_type}: all events are taken as one kind.",
