@@ -46,6 +46,12 @@
 #' @export
 brain_matrix <- function(x, mask, volumes = NULL, progress = interactive()) {
   call <- rlang::current_env()
+  if (missing(mask)) {
+    abort(
+      c("{.arg mask} must be given: which voxels to read.", i = "A file, an array of 0 and 1, or a {.fn brain_mask}."),
+      "argument"
+    )
+  }
   mask <- make_mask(mask)
   progress <- as_flag(progress)
   if (inherits(x, "nifti_header")) x <- validate_header(x)$path

@@ -210,10 +210,18 @@ refuse_s4_matrix <- function(x, arg, call) {
   )
 }
 
+# Where data were meant, and a path was given.
+file_advice <- function(path) {
+  if (grepl("\\.(nii|img|hdr)(\\.gz)?$", path)) return("Read the voxels of a mask with {.fn brain_matrix} first.")
+  "Pass the numbers, not a path: read the file first, for example with {.code as.matrix(read.csv(path))}."
+}
+
 refuse_matrix <- function(x, arg, call) {
   found <- describe(x)
   advice <- if (is.atomic(x) && is.null(dim(x)) && is.numeric(x)) {
-    c(i = "Use {.code cbind({arg})} for a single column.")
+    c(i = "Use {.code cbind({arg})} for a single column, {.code rbind({arg})} for a single sample.")
+  } else if (rlang::is_string(x)) {
+    c(i = file_advice(x))
   } else if (is.factor(x) || is.character(x)) {
     c(i = "Make numbers of it first, for example with {.fn model.matrix}.")
   } else {

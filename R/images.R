@@ -70,7 +70,9 @@ array_image <- function(x, affine, arg, call) {
 
 refuse_image <- function(x, arg, call) {
   found <- describe(x)
-  advice <- if (is.numeric(x) && length(x) > 1L && length(dim(x)) < 3L) {
+  advice <- if (inherits(x, "voxridge_fit")) {
+    "{.code brain_map(fit)} makes an array of the scores of a fit, or of another part of it."
+  } else if (is.numeric(x) && length(x) > 1L && length(dim(x)) < 3L) {
     "{.fn brain_map} makes an array of values over the voxels of a mask."
   } else {
     "An image is the path of a NIfTI file, an array with 3 or 4 dimensions, or an object of RNifti, oro.nifti or

@@ -44,7 +44,11 @@ refuse_map <- function(x, arg, call) {
   found <- describe(x)
   abort(
     c("{.arg {arg}} must be a numeric vector of one value per voxel or a 3-D array, not {found}.",
-      i = "Draw one map at a time: a row of a matrix of voxels, or {.code {arg}[, , , 1]} of a 4-D array."),
+      i = if (inherits(x, "voxridge_fit")) {
+        "Use {.code plot(fit, type = \"map\")}, or a part of the fit such as {.code fit$scores}."
+      } else {
+        "Draw one map at a time: a row of a matrix of voxels, or {.code {arg}[, , , 1]} of a 4-D array."
+      }),
     "type",
     found = found, call = call
   )
@@ -233,10 +237,16 @@ as_map_limits <- function(limits, values, call) {
         found = limits, call = call)
 }
 
-# The central 99 % of the values, rounded outwards to two digits; symmetric about 0 where they lie on both sides of it.
+# The central 99 % of the values, rounded outwards to two digits; symmetric about 0 where they lie on both sides of it,
+# but from 0 on where one side is next to nothing.
+SMALL_SIDE <- 0.05
+
 robust_limits <- function(values) {
   range <- stats::quantile(values, c(0.005, 0.995), names = FALSE, type = 1L)
-  if (range[1L] < 0 && range[2L] > 0) range <- c(-1, 1) * max(abs(range))
+  if (range[1L] < 0 && range[2L] > 0) {
+    small <- abs(range) < SMALL_SIDE * max(abs(range))
+    range <- if (any(small)) ifelse(small, 0, range) else c(-1, 1) * max(abs(range))
+  }
   if (range[1L] == range[2L]) range <- range + c(-1, 1) * max(abs(range[1L]) / 10, 1e-8)
   step <- 10^(floor(log10(max(abs(range)))) - 1)
   while (diff(range) < 5 * step) step <- step / 10

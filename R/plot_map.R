@@ -27,7 +27,8 @@
 #' @param slices NULL takes up to 12 evenly spaced slices with voxels of the mask; or whole numbers: positions in the
 #'   array (1-based) along the axis that the plane cuts, drawn in the given order.
 #' @param limits NULL takes the central 99 % of the values, rounded outwards, and symmetric about 0 where they have both
-#'   signs; or two increasing numbers in the unit of the values.
+#'   signs (from 0 on where one side is less than a twentieth of the other); or two increasing numbers in the unit of
+#'   the values.
 #' @param palette NULL takes `"Blue-Red 3"` where the limits have both signs and `"Inferno"` otherwise; or a name of
 #'   [grDevices::hcl.pals()], or at least two colours, for low to high.
 #' @param threshold NULL (none), or a number greater than 0 in the unit of the values: voxels with a smaller absolute

@@ -49,7 +49,11 @@ one_column <- function(x) {
 check_target_vector <- function(y, arg, call) {
   if ((is.numeric(y) || is.logical(y)) && !inherits(y, "integer64")) return(invisible(y))
   found <- describe(y)
-  advice <- if (is.factor(y) || is.character(y)) c(i = "Classes need numbers first, for example +1 and -1.")
+  advice <- if (rlang::is_string(y)) {
+    c(i = file_advice(y))
+  } else if (is.factor(y) || is.character(y)) {
+    c(i = "Classes need numbers first, for example +1 and -1.")
+  }
   abort(
     c("{.arg {arg}} must be a numeric matrix or vector, not {found}.", advice),
     "type",

@@ -348,3 +348,14 @@ test_that("of a fit only what has a value per target is a map", {
   # as many penalties as targets, and folds x penalties x targets
   for (what in c("alphas", "cv_scores", "dims", "targets")) expect_refused(brain_map(fit, mask, what), "what", what)
 })
+
+test_that("what is no image or has no mask is told what to do", {
+  expect_refused(brain_matrix(array(1, c(2, 2, 2, 3))), "mask", "brain_mask")
+  problem <- random_problem(30, 4, 3, seed = 1)
+  fit <- muffle_edge(fit_ridge(problem$X, problem$Y, progress = FALSE))
+  expect_refused(write_nifti(fit, withr::local_tempfile(fileext = ".nii")), "x", "brain_map\\(fit\\)")
+  expect_refused(plot_map(fit), "x", "type = \"map\"")
+  expect_refused(fit_ridge(problem$X, "run-1_bold.nii.gz"), "Y", "brain_matrix")
+  expect_refused(fit_ridge("features.csv", problem$Y), "X", "read.csv")
+  expect_refused(predict(fit, problem$X[1L, ]), "newdata", "rbind\\(newdata\\)")
+})

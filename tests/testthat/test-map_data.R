@@ -240,3 +240,11 @@ test_that("an affine that is none and text that is not valid are refused", {
   expect_refused(plot_map(1:24, mask, title = "\xff\xfe"), "title")
   expect_refused(plot_map(1:24, mask, palette = "\xff\xfe"), "palette")
 })
+
+test_that("limits begin at 0 where one side is next to nothing, and are symmetric where it is not", {
+  values <- seq(0, 1, length.out = 2001)
+  expect_identical(robust_limits(c(rep(-1e-3, 30), values))[1L], 0)
+  expect_identical(robust_limits(-c(rep(-1e-3, 30), values))[2L], 0)
+  limits <- robust_limits(c(rep(-0.1, 30), values))
+  expect_identical(limits[1L], -limits[2L])
+})
