@@ -22,7 +22,12 @@ for (i in 1:2) {
     "finished"
   }, interrupt = function(cnd) "interrupted")
   ended <- as.numeric(Sys.time())
-  after <- state()
+  # the system takes a joined thread off its list a moment later
+  for (look in 1:50) {
+    after <- state()
+    if (after$threads <= before$threads) break
+    Sys.sleep(0.02)
+  }
   say(list(outcome = outcome, ended = ended, before = before, after = after, same = identical(want, work(20))),
       paste0("result", i))
 }
