@@ -109,7 +109,8 @@ host_plugin() {
 
 cuda_tests() {
   if [ -f tests/cuda/run.sh ]; then
-    VOXRIDGE_CUDA_ARCH='' sh tests/cuda/run.sh "$scratch/cuda"
+    # of all architectures, and not on the plugin that the R tests ran on
+    ( unset VOXRIDGE_CUDA_ARCH VOXRIDGE_TEST_PLUGIN; sh tests/cuda/run.sh "$scratch/cuda" )
   else
     echo "skip: no tests/cuda/run.sh"
     echo "0 passed, 0 failed, 1 skipped"
