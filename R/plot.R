@@ -49,8 +49,8 @@
 #' fit <- fit_ridge(data$X, data$Y, cv = data$runs, n_threads = 2)
 #' plot(fit)
 #' plot(fit, "scores", null = null_scores(fit, n_shifts = 5, seed = 1, n_threads = 2))
-#' banded <- fit_banded_ridge(data$Xs, data$Y, alphas = 10^(0:4), cv = data$runs, n_iter = 20, seed = 1,
-#'                            n_threads = 2)
+#' banded <- fit_banded_ridge(data$Xs, data$Y, alphas = 10^(0:4), cv = data$runs, n_iter = 20,
+#'                            seed = 1, n_threads = 2)
 #' plot(banded)
 #' # a map, here of voxels in a row of boxes
 #' mask <- brain_mask(array(1, c(6, 5, 2)))
