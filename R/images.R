@@ -42,11 +42,7 @@ in_seconds <- function(tr, unit) {
   switch(unit, ms = tr / 1e3, us = tr / 1e6, s = , unknown = tr)
 }
 
-mask_image <- function(mask) {
-  data <- array(FALSE, mask$dim)
-  data[mask$index] <- TRUE
-  new_image(mask$dim, data, mask$affine)
-}
+mask_image <- function(mask) new_image(mask$dim, mask_array(mask), mask$affine)
 
 array_image <- function(x, affine, arg, call) {
   dim <- dim(x)

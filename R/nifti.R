@@ -169,7 +169,7 @@ as_volumes <- function(volumes, n, arg = "volumes", call = rlang::caller_env()) 
 
 # A call into the core that reads files: an error of a file names the argument that it came in by.
 run_nifti <- function(expr, path, arg, call) {
-  tryCatch(expr, voxridge_error_file = function(cnd) {
+  tryCatch(run_core(expr, call), voxridge_error_file = function(cnd) {
     text <- cnd$message
     if (length(path) > 1L) {  # the core begins with the number of the file
       k <- as.integer(sub(": .*", "", text))
@@ -183,9 +183,6 @@ run_nifti <- function(expr, path, arg, call) {
       "nifti",
       path = path, where = cnd$where, found = cnd$found, call = call
     )
-  }, voxridge_error = function(cnd) {
-    cnd["call"] <- list(rlang::frame_call(call))
-    rlang::cnd_signal(cnd)
   })
 }
 

@@ -150,7 +150,7 @@ smallest_type <- function(x) {
 }
 
 run_nifti_write <- function(expr, path, call) {
-  tryCatch(expr, voxridge_error_file = function(cnd) {
+  tryCatch(run_core(expr, call), voxridge_error_file = function(cnd) {
     text <- cnd$message
     first <- if (cnd$where == "datatype") {
       c("{.arg datatype} must hold every value of {.arg x}, but {text}.",
@@ -160,8 +160,5 @@ run_nifti_write <- function(expr, path, call) {
         i = "Check the folder, its permissions and its space.")
     }
     abort(first, "nifti", path = path, where = cnd$where, found = cnd$found, call = call)
-  }, voxridge_error = function(cnd) {
-    cnd["call"] <- list(rlang::frame_call(call))
-    rlang::cnd_signal(cnd)
   })
 }
