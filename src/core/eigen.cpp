@@ -17,6 +17,7 @@ void dsyr2k_(const char* uplo, const char* trans, const int* n, const int* k, co
              size_t);
 void dstedc_(const char* compz, const int* n, double* d, double* e, double* z, const int* ldz, double* work,
              const int* lwork, int* iwork, const int* liwork, int* info, size_t);
+void dsterf_(const int* n, double* d, double* e, int* info);
 void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a,
              const int* lda, const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info,
              size_t, size_t, size_t);
@@ -115,6 +116,16 @@ void symmetric_eigen(arma::mat& a, arma::vec& values, arma::mat& vectors, const 
   vectors = divide_and_conquer(t);
   apply_reflections(a, t, vectors, control);
   values = arma::vec(t.diagonal);
+}
+
+arma::vec symmetric_eigenvalues(arma::mat& a, const Control& control) {
+  if (a.is_empty()) return {};
+  Tridiagonal t = reduce(a, control);
+  const int n = static_cast<int>(a.n_rows);
+  int info = 0;
+  dsterf_(&n, t.diagonal.data(), t.off_diagonal.data(), &info);
+  check(info, "eigenvalues");
+  return arma::vec(t.diagonal);
 }
 
 }  // namespace voxridge

@@ -13,4 +13,7 @@ namespace voxridge {
 // Destroys `a`; only its lower triangle is read. Eigenvalues come in ascending order.
 void symmetric_eigen(arma::mat& a, arma::vec& values, arma::mat& vectors, const Control& control);
 
+// The eigenvalues alone, in ascending order, by the root-free QR iteration (dsterf) on T.
+arma::vec symmetric_eigenvalues(arma::mat& a, const Control& control);
+
 }  // namespace voxridge

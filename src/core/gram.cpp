@@ -13,34 +13,8 @@ namespace {
 
 constexpr double kShrunk = 1e-4;  // of the total: beyond this the subtraction would cost over four digits
 
-// How many rows or columns of work may go into one call when each costs n^2 multiplications and additions.
-int64_t block_length(int64_t n, int64_t available) {
-  const double fit = kFlopsBetweenStops / (static_cast<double>(n) * static_cast<double>(n) + 1);
-  return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
-}
-
 void mirror(arma::mat& m) {
   m = arma::symmatl(m);
-}
-
-// Lower block triangle of total += rows rows' (Trans::no) or columns'columns (Trans::yes) of a panel, by blocks on our
-// own threads with BLAS at one: the same bits for any number of threads, and no BLAS threads left spinning beside ours.
-void add_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
-  constexpr int64_t block = 160;
-  const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;
-  const MatrixSpan<double> out = span_of(total);
-  const auto part = [&](int64_t first, int64_t count) {
-    return trans == Trans::no ? panel.block(first, 0, count, panel.cols) : panel.block(0, first, panel.rows, count);
-  };
-  parallel_for(n_blocks * (n_blocks + 1) / 2, control.n_threads, [&](int64_t k, int) {
-    control.check_stop();
-    int64_t i = 0;
-    while (k > i) k -= ++i;  // block (i, k) of the triangle
-    const int64_t row = i * block, col = k * block;
-    const int64_t n_rows = std::min(block, n - row), n_cols = std::min(block, n - col);
-    const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
-    gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
-  });
 }
 
 // K_ij -> K_ij - r_i - r_j + mean(r); returns false if too little is left of the diagonal.
@@ -61,13 +35,13 @@ DualGram dual_gram_direct(const Features& features, const Fold& fold, const Cont
   out.test.zeros(v, m);
   const std::vector<double> mean = training_means(features, fold.train);
   std::vector<double> train_scratch, test_scratch;
-  const int64_t width = block_length(m, features.cols());
+  const int64_t width = gram_panel(m, features.cols());
   for (int64_t col = 0; col < features.cols(); col += width) {
     control.check_stop();
     const int64_t n_cols = std::min(width, features.cols() - col);
     const MatrixView<double> train = features.gather(fold.train, col, n_cols, mean.data() + col, train_scratch);
     const MatrixView<double> test = features.gather(fold.test, col, n_cols, mean.data() + col, test_scratch);
-    add_panel(Trans::no, train, out.train, control);
+    add_gram_panel(Trans::no, train, out.train, control);
     gemm(Trans::no, Trans::yes, 1.0, test, train, 1.0, span_of(out.test));
   }
   mirror(out.train);
@@ -79,17 +53,40 @@ arma::mat shifted_feature_gram(const Features& features, const RowList& rows, co
   arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
   std::vector<double> scratch;
   const int64_t n_rows = static_cast<int64_t>(rows.size());
-  const int64_t height = block_length(features.cols(), n_rows);
+  const int64_t height = gram_panel(features.cols(), n_rows);
   for (int64_t row = 0; row < n_rows; row += height) {
     control.check_stop();
     const RowList part(rows.begin() + row, rows.begin() + std::min(row + height, n_rows));
-    add_panel(Trans::yes, features.gather(part, 0, features.cols(), shift.data(), scratch), gram, control);
+    add_gram_panel(Trans::yes, features.gather(part, 0, features.cols(), shift.data(), scratch), gram, control);
   }
   mirror(gram);
   return gram;
 }
 
 }  // namespace
+
+int64_t gram_panel(int64_t n, int64_t available) {
+  const double fit = kFlopsBetweenStops / (static_cast<double>(n) * static_cast<double>(n) + 1);
+  return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
+}
+
+void add_gram_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
+  constexpr int64_t block = 160;
+  const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;
+  const MatrixSpan<double> out = span_of(total);
+  const auto part = [&](int64_t first, int64_t count) {
+    return trans == Trans::no ? panel.block(first, 0, count, panel.cols) : panel.block(0, first, panel.rows, count);
+  };
+  parallel_for(n_blocks * (n_blocks + 1) / 2, control.n_threads, [&](int64_t k, int) {
+    control.check_stop();
+    int64_t i = 0;
+    while (k > i) k -= ++i;  // block (i, k) of the triangle
+    const int64_t row = i * block, col = k * block;
+    const int64_t n_rows = std::min(block, n - row), n_cols = std::min(block, n - col);
+    const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
+    gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
+  });
+}
 
 std::vector<double> training_means(const Features& features, const RowList& rows) {
   std::vector<double> means(features.cols(), 0.0);
@@ -104,11 +101,11 @@ std::vector<double> training_means(const Features& features, const RowList& rows
 arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, const Control& control) {
   arma::mat gram(features.rows(), features.rows(), arma::fill::zeros);
   std::vector<double> scratch;
-  const int64_t width = block_length(features.rows(), n_cols), last = col + n_cols;
+  const int64_t width = gram_panel(features.rows(), n_cols), last = col + n_cols;
   for (; col < last; col += width) {
     control.check_stop();
     const int64_t some = std::min(width, last - col);
-    add_panel(Trans::no, features.block(0, features.rows(), col, some, scratch), gram, control);
+    add_gram_panel(Trans::no, features.block(0, features.rows(), col, some, scratch), gram, control);
   }
   mirror(gram);
   return gram;
@@ -117,11 +114,11 @@ arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, con
 arma::mat feature_gram(const Features& features, const Control& control) {
   arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
   std::vector<double> scratch;
-  const int64_t height = block_length(features.cols(), features.rows());
+  const int64_t height = gram_panel(features.cols(), features.rows());
   for (int64_t row = 0; row < features.rows(); row += height) {
     control.check_stop();
     const int64_t n_rows = std::min(height, features.rows() - row);
-    add_panel(Trans::yes, features.block(row, n_rows, 0, features.cols(), scratch), gram, control);
+    add_gram_panel(Trans::yes, features.block(row, n_rows, 0, features.cols(), scratch), gram, control);
   }
   mirror(gram);
   return gram;

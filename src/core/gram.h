@@ -10,11 +10,18 @@
 #include <vector>
 
 #include "arma.h"
+#include "blas.h"
 #include "control.h"
 #include "features.h"
 #include "folds.h"
 
 namespace voxridge {
+
+// Lower block triangle of total += P P' (Trans::no) or P'P (Trans::yes) of a panel P, by blocks on our own threads: the
+// same bits for any number of threads. gram_panel() is how many rows or columns of work, of n^2 multiplications and
+// additions each, go into a panel.
+void add_gram_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control);
+int64_t gram_panel(int64_t n, int64_t available);
 
 // n x n: X X' of the features as they are (centred on whole-sample means where an intercept is fitted), or of some
 // columns of them.

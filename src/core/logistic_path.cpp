@@ -1,0 +1,103 @@
+#include "logistic_path.h"
+
+#include <memory>
+
+#include "logistic_batch.h"
+#include "logistic_preconditioner.h"
+#include "logistic_spaces.h"
+
+namespace voxridge {
+
+namespace {
+
+constexpr int kBatchIterations = 40;
+constexpr int64_t kLargestBound = 5000;  // features: beyond, only the diagonal of the bound is made
+
+class Path {
+ public:
+  Path(const LogisticRows& rows, LogisticRoute route, const LogisticOptions& options, const Control& control)
+      : rows_(rows), route_(route), options_(options), control_(control) {
+    const int64_t dims =
+        route == LogisticRoute::dual ? static_cast<int64_t>(rows.kernel->n_rows) : rows.features->cols();
+    solution_.points.zeros(dims, rows.targets.size());
+    solution_.losses.resize(rows.targets.size());
+    solution_.certificates.resize(rows.targets.size());
+    for (size_t t = 0; t < rows.targets.size(); ++t) {
+      if (options.fit_intercept) solution_.losses[t].intercept = null_logit(rows.targets[t]);
+    }
+    if (route == LogisticRoute::primal || route == LogisticRoute::dual) return;
+    const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestBound;
+    bound_ = std::make_unique<CurvatureBound>(*rows.features, *rows.weights, options.fit_intercept, diagonal, control);
+  }
+
+  const LogisticSolution& solve(double lambda) {
+    if (bound_ == nullptr) {
+      for (size_t t = 0; t < rows_.targets.size(); ++t) finish(t, lambda, nullptr);
+      return with_margins();
+    }
+    const Preconditioner preconditioner(*bound_, lambda);
+    solution_.certificates = logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda,
+                                            options_, kBatchIterations, solution_.points, solution_.losses, control_);
+    for (size_t t = 0; t < rows_.targets.size(); ++t) {
+      if (solution_.certificates[t].status == LogisticStatus::max_iterations) finish(t, lambda, &preconditioner);
+    }
+    return with_margins();
+  }
+
+ private:
+  const LogisticSolution& with_margins() {
+    for (size_t t = 0; t < rows_.targets.size(); ++t) {
+      solution_.certificates[t].margin = solution_.losses[t].margin(rows_.targets[t]);
+    }
+    return solution_;
+  }
+
+  // Newton's method, from where the target is.
+  void finish(size_t t, double lambda, const Preconditioner* preconditioner) {
+    const arma::vec start = solution_.points.col(t);
+    if (route_ == LogisticRoute::dual) {
+      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start);
+      run(space, t, lambda);
+    } else if (route_ == LogisticRoute::matrix_free) {
+      GradientSpace space(*rows_.features, lambda, options_.fit_intercept, start, *preconditioner, control_);
+      run(space, t, lambda);
+    } else {
+      FeatureSpace space(*rows_.features, lambda, options_.fit_intercept, start, control_);
+      run(space, t, lambda);
+    }
+  }
+
+  template <class Space>
+  void run(Space& space, size_t t, double lambda) {
+    LogisticCertificate& to = solution_.certificates[t];
+    const LogisticCertificate before = std::move(to);
+    to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, solution_.losses[t], control_);
+    if (bound_ != nullptr) {
+      to.iterations += before.iterations;
+      to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
+    }
+    solution_.points.col(t) = space.point();
+  }
+
+  const LogisticRows& rows_;
+  const LogisticRoute route_;
+  const LogisticOptions& options_;
+  const Control& control_;
+  std::unique_ptr<CurvatureBound> bound_;
+  LogisticSolution solution_;
+};
+
+}  // namespace
+
+void logistic_path(const LogisticRows& rows, LogisticRoute route, const std::vector<double>& lambdas,
+                   const LogisticOptions& options, const Control& control,
+                   const std::function<void(size_t, const LogisticSolution&)>& on_lambda) {
+  Path path(rows, route, options, control);
+  for (size_t l = 0; l < lambdas.size(); ++l) {
+    control.check_stop();
+    on_lambda(l, path.solve(lambdas[l]));
+    control.advance(1);
+  }
+}
+
+}  // namespace voxridge
