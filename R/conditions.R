@@ -13,6 +13,8 @@
 #' | `voxridge_error_shape` | no rows, columns or targets, or sizes that do not match |
 #' | `voxridge_error_nonfinite` | NA, NaN or Inf in data |
 #' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
+#' | `voxridge_error_y_form` | outcomes of a form that is not 0/1, logical, two levels or proportions |
+#' | `voxridge_error_weights` | weights of samples that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
