@@ -13,6 +13,14 @@ core_jitter <- function(n_iter, key) {
     .Call(`_voxridge_core_jitter`, n_iter, key)
 }
 
+core_sigmoid <- function(z, log) {
+    .Call(`_voxridge_core_sigmoid`, z, log)
+}
+
+core_binary_score <- function(score, y, logits, weights) {
+    .Call(`_voxridge_core_binary_score`, score, y, logits, weights)
+}
+
 core_cuda_info <- function(plugin) {
     .Call(`_voxridge_core_cuda_info`, plugin)
 }

@@ -13,6 +13,10 @@
 #' | `voxridge_error_shape` | no rows, columns or targets, or sizes that do not match |
 #' | `voxridge_error_nonfinite` | NA, NaN or Inf in data |
 #' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
+#' | `voxridge_error_y_form` | outcomes of a form that is not 0/1, logical, two levels or proportions |
+#' | `voxridge_error_weights` | weights of samples that are negative, not finite, all 0 or of the wrong number |
+#' | `voxridge_error_probability` | forecasts outside 0 to 1 where probabilities are meant |
+#' | `voxridge_error_prior` | a prevalence that is not between 0 and 1, or of the wrong number |
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
@@ -42,6 +46,7 @@
 #' | `voxridge_warning_affine` | an image says nothing certain about where its voxels lie | every call |
 #' | `voxridge_warning_events` | events without kinds, beside a column that looks like kinds | every call |
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
+#' | `voxridge_warning_single_class` | an area under the curve where there is one class | every call |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
 #' @examples

@@ -56,6 +56,32 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_sigmoid
+Rcpp::NumericVector core_sigmoid(const Rcpp::NumericVector& z, bool log);
+RcppExport SEXP _voxridge_core_sigmoid(SEXP zSEXP, SEXP logSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type z(zSEXP);
+    Rcpp::traits::input_parameter< bool >::type log(logSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_sigmoid(z, log));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_binary_score
+double core_binary_score(const std::string& score, const Rcpp::NumericVector& y, const Rcpp::NumericVector& logits, const Rcpp::NumericVector& weights);
+RcppExport SEXP _voxridge_core_binary_score(SEXP scoreSEXP, SEXP ySEXP, SEXP logitsSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type score(scoreSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type logits(logitsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_binary_score(score, y, logits, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_cuda_info
 Rcpp::List core_cuda_info(std::string plugin);
 RcppExport SEXP _voxridge_core_cuda_info(SEXP pluginSEXP) {
@@ -321,6 +347,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
+    {"_voxridge_core_sigmoid", (DL_FUNC) &_voxridge_core_sigmoid, 2},
+    {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
