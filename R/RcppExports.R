@@ -33,6 +33,14 @@ core_device_rates <- function(single, control) {
     .Call(`_voxridge_core_device_rates`, single, control)
 }
 
+core_logistic_route <- function(n, p, t) {
+    .Call(`_voxridge_core_logistic_route`, n, p, t)
+}
+
+core_logistic <- function(X, Y, offset, weights, score_weights, penalty, folds, lambdas, n_lambdas, skip, options, control) {
+    .Call(`_voxridge_core_logistic`, X, Y, offset, weights, score_weights, penalty, folds, lambdas, n_lambdas, skip, options, control)
+}
+
 core_nonfinite_columns <- function(x) {
     .Call(`_voxridge_core_nonfinite_columns`, x)
 }

@@ -115,6 +115,41 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_logistic_route
+Rcpp::List core_logistic_route(double n, double p, double t);
+RcppExport SEXP _voxridge_core_logistic_route(SEXP nSEXP, SEXP pSEXP, SEXP tSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< double >::type n(nSEXP);
+    Rcpp::traits::input_parameter< double >::type p(pSEXP);
+    Rcpp::traits::input_parameter< double >::type t(tSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logistic_route(n, p, t));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_logistic
+Rcpp::List core_logistic(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP offset, const Rcpp::NumericVector& weights, const Rcpp::NumericVector& score_weights, SEXP penalty, const Rcpp::List& folds, const Rcpp::NumericVector& lambdas, int n_lambdas, const Rcpp::IntegerVector& skip, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_logistic(SEXP XSEXP, SEXP YSEXP, SEXP offsetSEXP, SEXP weightsSEXP, SEXP score_weightsSEXP, SEXP penaltySEXP, SEXP foldsSEXP, SEXP lambdasSEXP, SEXP n_lambdasSEXP, SEXP skipSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type offset(offsetSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type score_weights(score_weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type lambdas(lambdasSEXP);
+    Rcpp::traits::input_parameter< int >::type n_lambdas(n_lambdasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type skip(skipSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logistic(X, Y, offset, weights, score_weights, penalty, folds, lambdas, n_lambdas, skip, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nonfinite_columns
 Rcpp::IntegerVector core_nonfinite_columns(const Rcpp::NumericMatrix& x);
 RcppExport SEXP _voxridge_core_nonfinite_columns(SEXP xSEXP) {
@@ -352,6 +387,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
+    {"_voxridge_core_logistic_route", (DL_FUNC) &_voxridge_core_logistic_route, 3},
+    {"_voxridge_core_logistic", (DL_FUNC) &_voxridge_core_logistic, 12},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},

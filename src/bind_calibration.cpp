@@ -6,6 +6,7 @@
 
 #include "core/binary_scores.h"
 #include "core/sigmoid.h"
+#include "r_binary.h"
 #include "r_session.h"
 
 using namespace voxridge_r;
@@ -23,11 +24,7 @@ Rcpp::NumericVector core_sigmoid(const Rcpp::NumericVector& z, bool log) {
 // [[Rcpp::export]]
 double core_binary_score(const std::string& score, const Rcpp::NumericVector& y, const Rcpp::NumericVector& logits,
                          const Rcpp::NumericVector& weights) {
-  using voxridge::BinaryScore;
-  const BinaryScore which = score == "log_loss" ? BinaryScore::log_loss
-                            : score == "brier"  ? BinaryScore::brier
-                            : score == "auc"    ? BinaryScore::auc
-                                                : BinaryScore::accuracy;
+  const voxridge::BinaryScore which = binary_score_of(score);
   double out = NA_REAL;
   with_conditions([&] { out = voxridge::binary_score(which, REAL(y), REAL(logits), REAL(weights), y.size()); });
   return std::isnan(out) ? NA_REAL : out;

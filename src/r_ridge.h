@@ -60,13 +60,6 @@ Options search_options(const Rcpp::List& folds, const Rcpp::NumericVector& alpha
   return out;
 }
 
-// Places in R's counting, NA for none.
-inline Rcpp::IntegerVector r_places(const std::vector<int>& places) {
-  Rcpp::IntegerVector out(places.begin(), places.end());
-  for (int& place : out) place = place < 0 ? NA_INTEGER : place + 1;
-  return out;
-}
-
 // What was done, for diagnostics$info.
 template <class Outputs>
 Rcpp::List info_of(const Outputs& out, bool single, const Rcpp::List& control) {

@@ -57,6 +57,13 @@ inline Rcpp::IntegerVector places_of(const std::vector<char>& flags) {
   return out;
 }
 
+// Places in R's counting, NA for none.
+inline Rcpp::IntegerVector r_places(const std::vector<int>& places) {
+  Rcpp::IntegerVector out(places.begin(), places.end());
+  for (int& place : out) place = place < 0 ? NA_INTEGER : place + 1;
+  return out;
+}
+
 // An uninitialised array that nobody has copied yet, named while that costs nothing.
 inline SEXP new_array(std::vector<R_xlen_t> dims, const std::vector<SEXP>& dimnames) {
   R_xlen_t size = 1;

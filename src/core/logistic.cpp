@@ -23,14 +23,6 @@ constexpr int64_t kGridRows = 2000;     // for the default grid where rows and f
 
 }  // namespace
 
-// Targets that are solved together, and what is kept of them until their penalties are chosen.
-struct LogisticRidge::Group {
-  std::vector<int64_t> targets;
-  std::vector<arma::cube> held_out;  // per fold: held-out rows x targets x lambdas, logits
-  arma::cube points;                 // of the fits to all rows: features or samples x targets x lambdas
-  arma::mat intercepts;              // targets x lambdas
-};
-
 RouteChoice choose_route(int64_t n, int64_t p, int64_t t) {
   const bool many = t >= kManyTargets;
   if (p <= n && p <= kLargestPrimal) {
@@ -42,6 +34,21 @@ RouteChoice choose_route(int64_t n, int64_t p, int64_t t) {
                 : RouteChoice{LogisticRoute::dual, "p > n and n <= 5000, fewer than 8 targets"};
   }
   return {LogisticRoute::matrix_free, p > n ? "p > n and n > 5000" : "p <= n and p > 2000"};
+}
+
+std::string route_name(LogisticRoute route) {
+  switch (route) {
+    case LogisticRoute::primal:
+      return "primal";
+    case LogisticRoute::dual:
+      return "dual";
+    case LogisticRoute::rotate:
+      return "rotate";
+    case LogisticRoute::batch:
+      return "batch";
+    default:
+      return "matrix_free";
+  }
 }
 
 LogisticRidge::LogisticRidge(const LogisticData& data, std::vector<Fold> folds, const LogisticCvOptions& options,
@@ -181,65 +188,6 @@ void LogisticRidge::predict(const Group& group, LogisticOutputs& out) const {
       for (size_t i = 0; i < test.size(); ++i) {
         out.predictions.col(group.targets[t])[test[i]] = group.held_out[f](i, t, best);
       }
-    }
-  }
-}
-
-// ---- coefficients ------------------------------------------------------------------------------
-
-void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas, LogisticOutputs& out,
-                          const Control& control) const {
-  const int64_t p = data_.x.cols, n_lambdas = static_cast<int64_t>(lambdas.size());
-  const bool dual = options_.route == LogisticRoute::dual || options_.route == LogisticRoute::rotate;
-  const ScaledFeatures features(data_.x, rows_, view_.means, view_.factors, 0, control);
-  const ScaledFeatures all(data_.x, row_range(0, data_.x.rows), view_.means, view_.factors, 0, control);
-  const auto gammas = [&](const arma::mat& points) -> arma::mat {
-    if (options_.route == LogisticRoute::rotate) return all.multiply_transposed(view_.back * points);
-    return dual ? features.multiply_transposed(points) : points;
-  };
-  // Coefficients for the features as they are, and the intercept that goes with them.
-  const auto unscale = [&](const double* gamma, double intercept, double* to) {
-    for (int64_t j = 0; j < p; ++j) {
-      to[j] = gamma[j] * view_.factors[j];
-      if (!view_.means.empty()) intercept -= view_.means[j] * to[j];
-    }
-    return intercept;
-  };
-  arma::mat points(group.points.n_rows, group.targets.size());
-  for (size_t t = 0; t < group.targets.size(); ++t) {
-    points.col(t) = group.points.slice(std::max(0, out.best[group.targets[t]])).col(t);
-  }
-  const arma::mat gamma = gammas(points), linear = features.multiply(gamma);
-  const arma::vec weights = weights_of(data_, rows_), norms = features.row_norms();
-  arma::mat y(rows_.size(), 1), offset(rows_.size(), 1);
-  for (size_t t = 0; t < group.targets.size(); ++t) {
-    const int64_t target = group.targets[t];
-    const int best = std::max(0, out.best[target]);  // no score anywhere: the largest penalty
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      y[i] = data_.y.col(target)[rows_[i]];
-      if (data_.offset.data != nullptr) offset[i] = data_.offset.col(target)[rows_[i]];
-    }
-    const LogisticTarget rows{y.memptr(), weights.memptr(), data_.offset.data == nullptr ? nullptr : offset.memptr(),
-                              static_cast<int64_t>(rows_.size())};
-    LogisticLoss loss;
-    loss.intercept = group.intercepts(t, best);
-    loss.evaluate(rows, linear.colptr(t), options_.solver.fit_intercept);
-    LogisticCertificate& to = out.chosen[target];
-    to = out.certificates[best + n_lambdas * target];
-    to.size = arma::norm(gamma.col(t));
-    to.gradient = arma::norm(features.multiply_transposed(loss.residual) - lambdas[best] * gamma.col(t));
-    to.loss = loss.value;
-    to.objective = loss.value + lambdas[best] / 2 * to.size * to.size;
-    to.margin = loss.margin(rows);
-    set_bounds(to, lambdas[best], norms.max());
-    out.intercepts[target] = unscale(gamma.colptr(t), loss.intercept, out.coefs.col(target));
-  }
-  if (!options_.keep_path) return;
-  for (int64_t l = 0; l < n_lambdas; ++l) {
-    const arma::mat path = gammas(group.points.slice(l));
-    for (size_t t = 0; t < group.targets.size(); ++t) {
-      const int64_t place = l + n_lambdas * group.targets[t];
-      out.path_intercepts[place] = unscale(path.colptr(t), group.intercepts(t, l), out.path_coefs + p * place);
     }
   }
 }

@@ -77,7 +77,13 @@ class LogisticRidge {
   const Scales& scales() const { return scales_; }
 
  private:
-  struct Group;
+  // Targets that are solved together, and what is kept of them until their penalties are chosen.
+  struct Group {
+    std::vector<int64_t> targets;
+    std::vector<arma::cube> held_out;  // per fold: held-out rows x targets x lambdas, logits
+    arma::cube points;                 // of the fits to all rows: features or samples x targets x lambdas
+    arma::mat intercepts;              // targets x lambdas
+  };
 
   std::vector<Group> make_groups() const;
   void run_fold(const Group& group, size_t fold, const std::vector<double>& lambdas, double* scores,
