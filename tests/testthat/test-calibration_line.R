@@ -61,6 +61,14 @@ test_that("shifts and factors of the logits move intercept and slope as they mus
   }
 })
 
+test_that("many samples, whose summed losses are rounded, have a slope too", {
+  z <- withr::with_seed(41, rnorm(3e5, sd = 3))
+  y <- withr::with_seed(42, rbinom(3e5, 1, stats::plogis(z)))
+  got <- line_of(y, z)
+  expect_equal(got$slope, 1, tolerance = 0.02)
+  expect_close(rep(got$slope, 2), c(line_of(y, 2 * z)$slope * 2, line_of(rev(y), rev(z))$slope), 1e-10)
+})
+
 test_that("almost separated forecasts have a large slope, zero of its gradient", {
   z <- c(-1, -0.5, 0.001, 0, 0.5, 1)
   y <- c(0, 0, 0, 1, 1, 1)
