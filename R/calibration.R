@@ -116,8 +116,10 @@ print.voxridge_reliability <- function(x, ...) {
                    plural(count))
   print_fields(title, c(
     "mean forecast" = sprintf("%s, observed %s", format_numbers(x$mean_forecast), format_numbers(x$prevalence)),
-    intercept = print_calibration(x$calibration_intercept, x$reason["intercept"], "right at 0; above, too low"),
-    slope = print_calibration(x$calibration_slope, x$reason["slope"], "right at 1; below, too certain"),
+    intercept = print_calibration(x$calibration_intercept, x$reason["intercept"],
+                                  "0 is right, above it forecasts are too low"),
+    slope = print_calibration(x$calibration_slope, x$reason["slope"],
+                              "1 is right, below it they are too certain"),
     "largest gap" = largest_gap(x$bins),
     ECE = sprintf("%s (depends on the bins)", format_numbers(x$ece))
   ))

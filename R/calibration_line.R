@@ -76,13 +76,14 @@ fit_slope <- function(y, z, weights) {
               hessian[1L] * gradient[2L] - hessian[2L] * gradient[1L]) / determinant
     if (!all(is.finite(step))) return(NA_real_)
     if (all(abs(step) <= 1e-10 * (1 + abs(at)))) return((at[2L] + step[2L]) / unit)
-    # near the end differences of losses are rounding
-    while ((new <- loss(at + step)) > value + 1e-14 * abs(value)) {
+    # near the end full steps are safe, and differences of losses are rounding
+    near <- sum(step * gradient) <= 1e-6 * value
+    while (!near && loss(at + step) > value) {
       step <- step / 2
       if (all(abs(step) <= 1e-14 * (1 + abs(at)))) return(NA_real_)
     }
     at <- at + step
-    value <- new
+    value <- loss(at)
   }
   NA_real_
 }

@@ -56,9 +56,12 @@ prior_correct <- function(p, from, to, scale = c("probability", "logit")) {
   if (scale == "logit") {
     return(p + rep(as_logits(to, "probability") - as_logits(from, "probability"), each = each))
   }
-  # r as a quotient whose parts cannot overflow
+  # r as a quotient, whose parts cannot overflow; where they vanish, certain forecasts stay certain
   gain <- p * rep(to * (1 - from), each = each)
-  gain / (gain + (1 - p) * rep(from * (1 - to), each = each))
+  out <- gain / (gain + (1 - p) * rep(from * (1 - to), each = each))
+  certain <- p == 0 | p == 1
+  out[certain] <- p[certain]
+  out
 }
 
 #' @rdname prior_correct
@@ -84,7 +87,7 @@ as_prevalence <- function(x, k = 1L, arg = rlang::caller_arg(x), call = rlang::c
     abort(paste0("{.arg {arg}} must be ", number, " between 0 and 1, not {found}."), "prior", expected = k,
           found = found, call = call)
   }
-  bad <- which(!(x > 0 & x < 1))
+  bad <- which(is.na(x) | x <= 0 | x >= 1)
   if (!length(bad)) return(as.double(x))
   value <- format(x[[bad[1L]]])
   place <- if (length(x) > 1L) paste0(" (position ", bad[1L], ")") else ""

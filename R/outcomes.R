@@ -58,7 +58,7 @@ outcome_values <- function(y, type, positive, arg, call) {
   if (!length(y)) {
     abort("{.arg {arg}} must have a value per sample, not none.", "shape", found = 0L, call = call)
   }
-  stats::setNames(as.double(if (type == "factor") as.character(y) == positive else y), names(y))
+  stats::setNames(as.double(if (type == "factor") as.integer(y) == match(positive, levels(y)) else y), names(y))
 }
 
 refuse_outcome <- function(y, advice, arg, call, found = describe(y), where = NULL) {

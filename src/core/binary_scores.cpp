@@ -81,10 +81,14 @@ double area_under_curve(const double* y, const double* logits, const Weights& we
 double binary_score(BinaryScore score, const double* y, const double* logits, const double* weights, int64_t n) {
   const Weights w(weights, n);
   switch (score) {
-    case BinaryScore::log_loss: return weighted_mean(y, logits, w, n, logistic_loss);
-    case BinaryScore::brier: return weighted_mean(y, logits, w, n, squared_error);
-    case BinaryScore::accuracy: return weighted_mean(y, logits, w, n, hit);
-    case BinaryScore::auc: return area_under_curve(y, logits, w, n);
+    case BinaryScore::log_loss:
+      return weighted_mean(y, logits, w, n, logistic_loss);
+    case BinaryScore::brier:
+      return weighted_mean(y, logits, w, n, squared_error);
+    case BinaryScore::accuracy:
+      return weighted_mean(y, logits, w, n, hit);
+    case BinaryScore::auc:
+      return area_under_curve(y, logits, w, n);
   }
   return kUndefined;
 }

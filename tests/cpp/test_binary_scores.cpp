@@ -121,8 +121,7 @@ TEST(BinaryScores, RowsOfWeightZeroAreAbsent) {
 }
 
 TEST(BinaryScores, UndefinedIsNan) {
-  for (const BinaryScore which :
-       {BinaryScore::log_loss, BinaryScore::brier, BinaryScore::accuracy, BinaryScore::auc}) {
+  for (const BinaryScore which : {BinaryScore::log_loss, BinaryScore::brier, BinaryScore::accuracy, BinaryScore::auc}) {
     EXPECT_TRUE(std::isnan(binary_score(which, nullptr, nullptr, nullptr, 0)));
     EXPECT_TRUE(std::isnan((Forecasts{{0, 1}, {1, 2}, {0, 0}}).score(which)));
     EXPECT_TRUE(std::isnan((Forecasts{{0, 1, 1}, {1, kNan, 2}, {}}).score(which)));
@@ -134,8 +133,7 @@ TEST(BinaryScores, UndefinedIsNan) {
 // Repeating rows, and another unit of the weights, change nothing, also at the ends of the range of double.
 TEST(BinaryScores, WeightsAreRelative) {
   const Forecasts base = random_forecasts(40, 99, false, 2, true);
-  for (const BinaryScore which :
-       {BinaryScore::log_loss, BinaryScore::brier, BinaryScore::accuracy, BinaryScore::auc}) {
+  for (const BinaryScore which : {BinaryScore::log_loss, BinaryScore::brier, BinaryScore::accuracy, BinaryScore::auc}) {
     Forecasts repeated, counted = base;
     for (size_t i = 0; i < base.y.size(); ++i) {
       counted.weights[i] = static_cast<double>(i % 4);

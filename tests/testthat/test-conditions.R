@@ -80,6 +80,27 @@ test_that("wrong runs, delays and events", {
   expect_snapshot(error = TRUE, convolve_hrf("sub-01_events.tsv", 20, 2))
 })
 
+test_that("wrong outcomes, forecasts and weights", {
+  p <- c(0.2, 0.9, 0.4)
+  expect_snapshot(error = TRUE, log_loss(c(-1, 1, 1), p))
+  expect_snapshot(error = TRUE, log_loss(c(1, 2, 2), p))
+  expect_snapshot(error = TRUE, log_loss(c("no", "yes", "no"), p))
+  expect_snapshot(error = TRUE, log_loss(factor(c("a", "b", "c")), p))
+  expect_snapshot(error = TRUE, log_loss(c(0, 3, 5), p))
+  expect_snapshot(error = TRUE, log_loss(cbind(c(3, 4, 0), c(1, 0, 2)), p))
+  expect_snapshot(error = TRUE, log_loss(factor(c("a", "b", "a")), p, positive = "c"))
+  expect_snapshot(error = TRUE, brier_score(c(0, NA, 1), p))
+  expect_snapshot(error = TRUE, brier_score(c(0, 1, 1), c(0.2, -1.5, 3)))
+  expect_snapshot(error = TRUE, brier_score(c(0, 1, 1), p[-1L]))
+  expect_snapshot(error = TRUE, brier_score(c(0, 1, 1), p, bins = 2))
+  expect_snapshot(error = TRUE, auc(c(0, 1, 1), p, weights = c(1, -1, NA)))
+  expect_snapshot(error = TRUE, auc(c(0, 1, 1), p, weights = c(0, 0, 0)))
+  expect_snapshot(error = TRUE, prior_correct(p, from = 0.5, to = 3.35))
+  expect_snapshot(error = TRUE, decision_threshold(cost_fp = 0, cost_fn = 1))
+  expect_snapshot(error = TRUE, stable_sigmoid("a"))
+  expect_snapshot(auc(c(0, 0, 0), p))
+})
+
 test_that("warnings", {
   problem <- random_problem(30, 4, 20, seed = 1)
   expect_snapshot(invisible(solve_ridge_cv(problem$X, problem$Y, alphas = c(1e-9, 1e-8))))
