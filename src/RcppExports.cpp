@@ -67,6 +67,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cuda_solver
+std::string core_cuda_solver(std::string plugin);
+RcppExport SEXP _voxridge_core_cuda_solver(SEXP pluginSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< std::string >::type plugin(pluginSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cuda_solver(plugin));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_cuda_try
 void core_cuda_try(std::string plugin);
 RcppExport SEXP _voxridge_core_cuda_try(SEXP pluginSEXP) {
@@ -322,6 +333,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
+    {"_voxridge_core_cuda_solver", (DL_FUNC) &_voxridge_core_cuda_solver, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
