@@ -25,6 +25,10 @@ core_cuda_info <- function(plugin) {
     .Call(`_voxridge_core_cuda_info`, plugin)
 }
 
+core_cuda_solver <- function(plugin) {
+    .Call(`_voxridge_core_cuda_solver`, plugin)
+}
+
 core_cuda_try <- function(plugin) {
     invisible(.Call(`_voxridge_core_cuda_try`, plugin))
 }

@@ -33,6 +33,7 @@
 #' | `voxridge_error_memory` | a result too large for this machine |
 #' | `voxridge_error_too_large` | a problem beyond the limits of the linear algebra library |
 #' | `voxridge_error_device_unavailable` | a device that is not there |
+#' | `voxridge_error_device_unsupported` | `device = "gpu"` where there is no code for the GPU |
 #' | `voxridge_error_device_failed` | a GPU that failed: this R process cannot use it any more |
 #' | `voxridge_error_gpu_out_of_memory` | not enough memory on the GPU |
 #' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |

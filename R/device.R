@@ -48,6 +48,20 @@ backend_for <- function(device, precision = "double", call = rlang::caller_env()
   cpu_backend(precision, "The CPU, unless the size of the work makes the GPU faster.")
 }
 
+# For a function that takes `device` and has no code for the GPU: backend_for() with "auto" on the CPU and an error for
+# "gpu". `what` completes "`device` must be "cpu" or "auto" for <what>".
+refuse_gpu <- function(device, what, call = rlang::caller_env()) {
+  device <- as_choice(device, DEVICES, arg = "device", call = call)
+  if (device == "cpu") return(cpu_backend("double", "The CPU was asked for."))
+  if (device == "auto") return(cpu_backend("double", paste0("There is no code for the GPU for ", what, ".")))
+  abort(
+    c("{.arg device} must be {.val cpu} or {.val auto} for {what}, not {.val {device}}.",
+      i = "It has no code for the GPU: leave {.arg device} out."),
+    "device_unsupported",
+    expected = c("cpu", "auto"), found = device, call = call
+  )
+}
+
 gpu_backend <- function(precision, reason) list(name = "cuda", device = "gpu", precision = precision, reason = reason)
 
 cpu_backend <- function(precision, reason) {

@@ -72,6 +72,7 @@ cuda_report <- function() {
     toolkit = text(plugin$build$Toolkit),
     architectures = text(if (is.null(info$architectures)) plugin$build$Architectures else info$architectures),
     libraries = text(info$libraries),
+    solver = if (info$available) text(core_cuda_solver(plugin$path)) else NA_character_,
     driver = cuda_version(info$driver),
     runtime = cuda_version(info$runtime),
     reason = info$reason

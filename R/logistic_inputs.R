@@ -79,20 +79,6 @@ as_offset <- function(offset, n, t, call, arg = "offset", rows = "samples") {
   matrix(as.double(offset), n, t)
 }
 
-as_prior <- function(prior, t, call) {
-  if (is.null(prior)) return(NULL)
-  good <- is.numeric(prior) && !is.object(prior) && length(prior) %in% c(1L, t) && all(is.finite(prior)) &&
-    all(prior > 0 & prior < 1)
-  if (good) return(rep_len(as.double(prior), t))
-  found <- describe(prior)
-  abort(
-    c("{.arg prior} must be NULL or the prevalence of 1 where the model is used, between 0 and 1, not {found}.",
-      i = if (t > 1L) "One number, or one per target ({t})."),
-    "prior",
-    found = found, call = call
-  )
-}
-
 # ---- classes ---------------------------------------------------------------------------------
 
 # Targets to leave out: those with missing values, and those of a single class.

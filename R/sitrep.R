@@ -8,7 +8,8 @@
 #'   `n`, `source`), `precision` (`"single and double"` or `"double only"`), `memory` (list, in GB: `available`,
 #'   `budget`, `peak`; NA where not known), `gpu` (see [check_gpu_available()]), `cuda` (list about the plugin, NA
 #'   where not known: `plugin`, its path; `size_mb`; `toolkit` and `architectures` it was built with; `libraries`, where
-#'   cuBLAS was found; `driver` and `runtime`, versions of CUDA; `reason`).
+#'   cuBLAS was found; `solver`, where cuSOLVER was found, or why not (factors are then made on the CPU); `driver` and
+#'   `runtime`, versions of CUDA; `reason`).
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' `voxridge_error_argument` where a thread or memory setting is not a number, see [voxridge-conditions].
@@ -71,7 +72,8 @@ print_cuda <- function(cuda) {
   lines <- c(
     "CUDA plugin" = sprintf("%s, architectures %s", format_bytes(cuda$size_mb * 1e6), cuda$architectures),
     "CUDA libraries" = cuda$libraries,
+    "CUDA solver" = cuda$solver,
     "CUDA driver" = sprintf("%s, the plugin was built for %s", cuda$driver, cuda$runtime)
   )
-  lines[!is.na(c(cuda$architectures, cuda$libraries, cuda$driver))]
+  lines[!is.na(c(cuda$architectures, cuda$libraries, cuda$solver, cuda$driver))]
 }

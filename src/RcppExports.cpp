@@ -93,6 +93,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_cuda_solver
+std::string core_cuda_solver(std::string plugin);
+RcppExport SEXP _voxridge_core_cuda_solver(SEXP pluginSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< std::string >::type plugin(pluginSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_cuda_solver(plugin));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_cuda_try
 void core_cuda_try(std::string plugin);
 RcppExport SEXP _voxridge_core_cuda_try(SEXP pluginSEXP) {
@@ -385,6 +396,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_sigmoid", (DL_FUNC) &_voxridge_core_sigmoid, 2},
     {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
+    {"_voxridge_core_cuda_solver", (DL_FUNC) &_voxridge_core_cuda_solver, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
     {"_voxridge_core_logistic_route", (DL_FUNC) &_voxridge_core_logistic_route, 3},

@@ -21,6 +21,12 @@ Rcpp::List core_cuda_info(std::string plugin) {
       Rcpp::Named("libraries") = info.libraries);
 }
 
+// [[Rcpp::export]]
+std::string core_cuda_solver(std::string plugin) {
+  voxridge::set_cuda_plugin(plugin);
+  return voxridge::cuda_solver();
+}
+
 // Opens a session, the first thing that a device in trouble refuses, and closes it. For tests.
 // [[Rcpp::export]]
 void core_cuda_try(std::string plugin) {

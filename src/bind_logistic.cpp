@@ -141,3 +141,19 @@ Rcpp::List core_logistic(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix
       Rcpp::Named("path") = certificates(out.certificates, l, settings.solver.keep_history),
       Rcpp::Named("chosen") = certificates(out.chosen, 0, false));
 }
+
+// The default grid alone.
+// [[Rcpp::export]]
+std::vector<double> core_logistic_grid(const Rcpp::NumericMatrix& X, const Rcpp::NumericVector& weights, SEXP penalty,
+                                       int n_lambdas, const Rcpp::List& options, const Rcpp::List& control) {
+  voxridge::LogisticData data;
+  data.x = view_of(X);
+  data.weights.assign(weights.begin(), weights.end());
+  if (!Rf_isNull(penalty)) data.penalty.assign(REAL(penalty), REAL(penalty) + X.ncol());
+  std::vector<double> out;
+  const voxridge::LogisticCvOptions settings = options_of(options);
+  Session(control).run([&](const voxridge::Control& c) {
+    out = voxridge::LogisticRidge(data, {}, settings, c).default_lambdas(n_lambdas, c);
+  });
+  return out;
+}

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "core/cuda_sessions.h"
 #include "core/error.h"
 #include "core/threads.h"
 
@@ -87,7 +88,7 @@ voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Prog
   out.memory_bytes = memory_bytes_;
   if (gpu_bytes_ > 0) {
     out.device = voxridge::DeviceKind::cuda;
-    out.device_bytes = gpu_bytes_;
+    out.gpu_memory = voxridge::make_cuda_memory(gpu_bytes_);
     out.memory_bytes = std::min(memory_bytes_, gpu_bytes_);
   }
   return out;

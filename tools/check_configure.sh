@@ -37,6 +37,8 @@ toolkit() {
   : >"$1/lib64/libcublas.so"
   : >"$1/lib64/libcublas.so.$2"
   : >"$1/lib64/libcublasLt.so.$2"
+  : >"$1/lib64/libcusolver.so.$(($2 - 1)).0.4"
+  : >"$1/lib64/libcusolverMg.so.$(($2 - 1))"
   cat >"$1/bin/nvcc" <<SCRIPT
 #!/bin/sh
 echo "\$*" >>"$scratch/calls"
@@ -63,6 +65,8 @@ toolkit "$scratch/with space" 13
 toolkit "$scratch/picky" 13 compiler
 toolkit "$scratch/bare" 13 headers
 toolkit "$scratch/broken" 13 run
+toolkit "$scratch/no solver" 13
+rm "$scratch/no solver/lib64/libcusolver"*
 
 # ---- tests -----------------------------------------------------------------------------------
 
@@ -133,6 +137,7 @@ decisions() {
   also "each has its code" makes 'arch=compute_80,code=sm_80 .*arch=compute_90,code=sm_90'
   also "the last is kept as PTX too" makes 'code=sm_90 -gencode arch=compute_90,code=compute_90 -o'
   also "cuBLAS has the toolkit's name" header 'VOXRIDGE_CUBLAS_NAMES "libcublas.so.13"'
+  also "so has cuSOLVER, which counts on its own" header 'VOXRIDGE_CUSOLVER_NAMES "libcusolver.so.12"'
   also "its folder is known" header "VOXRIDGE_CUDA_LIBDIR \"$scratch/good/lib64\""
   also "the host compiler is R's, without ccache and flags" makes "-ccbin 'the-cxx17' -std=c++17"
   run_configure -- --without-cuda
@@ -145,6 +150,7 @@ decisions() {
   run_configure NVCC="$scratch/other/bin/nvcc" CUDA_HOME="$scratch/picky"
   with "NVCC goes first" other
   also "and brings its own cuBLAS" header 'VOXRIDGE_CUBLAS_NAMES "libcublas.so.12"'
+  also "and cuSOLVER" header 'VOXRIDGE_CUSOLVER_NAMES "libcusolver.so.11"'
   run_configure CUDA_HOME="$scratch/nowhere" CUDA_PATH="$scratch/other"
   with "then CUDA_HOME and CUDA_PATH, where there is an nvcc" other
   SEARCH=$scratch/bin:$scratch/other/bin
@@ -197,6 +203,9 @@ decisions() {
   with "a toolkit that refuses the host compiler once" picky
   also "is told to go on" makes "-ccbin 'the-cxx17' -allow-unsupported-compiler"
   also "which is said" says 'does not support the-cxx17'
+  run_configure -- "--with-cuda=$scratch/no solver"
+  with "a toolkit without cuSOLVER" "no solver"
+  also "takes the usual name" header 'VOXRIDGE_CUSOLVER_NAMES "libcusolver.so.12"'
   PLACES=$scratch/bare
   run_configure
   without "a toolkit without headers" "fatal error: cublas_v2.h"

@@ -116,23 +116,31 @@ TRIAL
   return 1
 }
 
-# The name that cuBLAS is opened by. The toolkit's root is what nvcc itself takes: its own folder says nothing where it
-# is a wrapper or a link.
-find_cublas() {
+# The names that cuBLAS and cuSOLVER are opened by; they count on their own. The toolkit's root is what nvcc itself
+# takes: its own folder says nothing where it is a wrapper or a link.
+find_libraries() {
   root=`"$NVCC" --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p' | sed 1q`
   if test -z "$root"; then root=`dirname "$NVCC"`/..; fi
   root=`cd "$root" 2>/dev/null && pwd`
   machine=`uname -m`
   cuda_libdir=
   cublas=libcublas.so.${cuda_version%%.*}
+  case $cuda_version in 1[12].*) cusolver=libcusolver.so.11 ;; *) cusolver=libcusolver.so.12 ;; esac
   for folder in "$root/lib64" "$root/targets/$machine-linux/lib" "$root/targets/sbsa-linux/lib" "$root/lib" \
     "/usr/lib/$machine-linux-gnu"; do
-    names=`ls "$folder" 2>/dev/null | sed -n 's/^\(libcublas\.so\.[0-9][0-9]*\).*/\1/p' | sort -u`
-    if test -z "$names"; then continue; fi
+    if test -z "`names_of libcublas`"; then continue; fi
     cuda_libdir=$folder
-    case " "`echo $names`" " in *" $cublas "*) ;; *) cublas=`echo "$names" | sed 1q` ;; esac
+    cublas=`name_of libcublas "$cublas"`
+    cusolver=`name_of libcusolver "$cusolver"`
     break
   done
+}
+
+# Names of a library in $folder, with the number of its interface; the expected one where it is there or none is.
+names_of() { ls "$folder" 2>/dev/null | sed -n "s/^\($1\.so\.[0-9][0-9]*\).*/\1/p" | sort -u; }
+name_of() {
+  names=`names_of "$1"`
+  case " "`echo $names`" " in *" $2 "* | "  ") echo "$2" ;; *) echo "$names" | sed 1q ;; esac
 }
 
 configure_cuda() {
@@ -143,7 +151,7 @@ configure_cuda() {
   if test "$cuda_want" = no; then
     cuda_why="it was switched off"
   elif find_nvcc && ask_nvcc && try_nvcc; then
-    find_cublas
+    find_libraries
   fi
   if test -n "$cuda_why"; then
     rm -f src/cuda/cuda_build.h src/cuda/voxridge_cuda.so
@@ -162,6 +170,7 @@ configure_cuda() {
   CUDA_PLUGIN=cuda/voxridge_cuda.so
   cat > conftest.h <<HEADER
 #define VOXRIDGE_CUBLAS_NAMES "$cublas"
+#define VOXRIDGE_CUSOLVER_NAMES "$cusolver"
 #define VOXRIDGE_CUDA_LIBDIR "$cuda_libdir"
 #define VOXRIDGE_CUDA_ARCHITECTURES "$architectures"
 HEADER
@@ -174,8 +183,9 @@ Nvcc: $NVCC
 Compiler: $cuda_ccbin
 Architectures: $architectures
 Cublas: $cublas
+Cusolver: $cusolver
 RECORD
-  say "CUDA plugin: toolkit $cuda_version ($NVCC), host compiler $cuda_ccbin, architectures $architectures, $cublas"
+  say "CUDA plugin: toolkit $cuda_version ($NVCC), host compiler $cuda_ccbin, architectures $architectures, $cublas, $cusolver"
   if test -n "$unsupported"; then
     say "CUDA plugin: this toolkit does not support $cuda_ccbin; a trial build with -allow-unsupported-compiler went well"
   fi

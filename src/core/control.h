@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "error.h"
 
@@ -27,13 +28,15 @@ constexpr double kFlopsBetweenStops = 2e10;
 
 enum class DeviceKind { cpu, cuda };
 
+class CudaMemory;
+
 struct Control {
   const std::atomic<bool>* stop = nullptr;  // set by another thread to end the work early
   Progress* progress = nullptr;
   int n_threads = 1;
-  double memory_bytes = 1e9;  // working memory beyond inputs and outputs; on a GPU at most device_bytes
+  double memory_bytes = 1e9;  // working memory beyond inputs and outputs; on a GPU at most its limit
   DeviceKind device = DeviceKind::cpu;
-  double device_bytes = 0;  // memory that may be taken on a GPU
+  std::shared_ptr<CudaMemory> gpu_memory;  // of a GPU, with the limit of this call (cuda_sessions.h)
 
   // Called at every look at the stop flag, from any of the working threads: how the flag is set where no other thread
   // is left to do so.

@@ -168,6 +168,15 @@ voxridge_cuda_info cuda_info() {
   return info;
 }
 
+std::string cuda_solver() {
+  std::string why_not;
+  const voxridge_cuda_table* const table = cuda_table(&why_not);
+  if (table == nullptr) return why_not;
+  char text[512] = "";
+  table->solver(text, sizeof text);
+  return text;
+}
+
 void check_cuda(int code, const std::string& text) {
   switch (code) {
     case VOXRIDGE_OK:
@@ -176,6 +185,8 @@ void check_cuda(int code, const std::string& text) {
       throw Error(ErrorCode::gpu_out_of_memory, text);
     case VOXRIDGE_UNAVAILABLE:
       throw Error(ErrorCode::device_unavailable, text);
+    case VOXRIDGE_NO_SOLUTION:
+      throw Error(ErrorCode::numerical, text);
     case VOXRIDGE_FAILED:
       remember_failure(text);
       throw Error(ErrorCode::device_failed,

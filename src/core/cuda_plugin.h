@@ -18,6 +18,9 @@ const voxridge_cuda_table* cuda_table(std::string* why_not);
 // What the plugin says of driver and device; `available` 0 and the reason where there is no table.
 voxridge_cuda_info cuda_info();
 
+// Where cuSOLVER comes from, or why there is none. Loads it, which takes a moment.
+std::string cuda_solver();
+
 // Does nothing for VOXRIDGE_OK; turns any other code of the plugin, with its text, into an Error. After VOXRIDGE_FAILED
 // there is no table any more in this process.
 void check_cuda(int code, const std::string& text);

@@ -43,34 +43,33 @@ class ProcessSessions final : public CudaSessions {
 
 class LimitedMemory final : public CudaMemory, public std::enable_shared_from_this<LimitedMemory> {
  public:
-  explicit LimitedMemory(double limit_bytes)
-      : sessions_(cuda_sessions()), limit_(fitting(limit_bytes, 1, 0, INT64_MAX)) {}
+  explicit LimitedMemory(double limit_bytes) : limit_(fitting(limit_bytes, 1, 0, INT64_MAX)) {}
 
   std::shared_ptr<void> allocate(size_t bytes) override {
+    const std::shared_ptr<void> counted = claim(bytes);
+    const std::shared_ptr<CudaSessions> sessions = cuda_sessions();
+    void* data = nullptr;
+    CudaSession* session = nullptr;
+    {
+      const CudaLease lease = sessions->lease();
+      lease.call(&voxridge_cuda_table::allocate, std::max<size_t>(bytes, 1), &data);
+      session = &lease.session();
+    }
+    return std::shared_ptr<void>(
+        data, [counted, sessions, session](void* memory) { sessions->lease(*session).release(memory); });
+  }
+
+  std::shared_ptr<void> claim(size_t bytes) override {
     const int64_t size = static_cast<int64_t>(bytes);
     if (used_.fetch_add(size) + size > limit_) {
       used_ -= size;
       check_cuda(VOXRIDGE_NO_MEMORY, "the work needs more than the memory it may take on the GPU");
     }
-    void* data = nullptr;
-    CudaSession* session = nullptr;
-    try {
-      const CudaLease lease = sessions_->lease();
-      session = &lease.session();
-      lease.call(&voxridge_cuda_table::allocate, std::max<size_t>(bytes, 1), &data);
-    } catch (...) {
-      used_ -= size;
-      throw;
-    }
     const auto self = shared_from_this();
-    return std::shared_ptr<void>(data, [self, session, size](void* memory) {
-      self->sessions_->lease(*session).release(memory);
-      self->used_ -= size;
-    });
+    return std::shared_ptr<void>(this, [self, size](void*) { self->used_ -= size; });
   }
 
  private:
-  const std::shared_ptr<CudaSessions> sessions_;
   const int64_t limit_;
   std::atomic<int64_t> used_{0};
 };
@@ -85,15 +84,18 @@ void CudaLease::release(void* memory) const {
   table_.release(session_.handle, memory);
 }
 
-void* CudaLease::staging(size_t bytes) const {
-  if (session_.staging_bytes < bytes) {
-    if (session_.staging != nullptr) table_.release_host(session_.handle, session_.staging);
-    session_.staging = nullptr;
-    session_.staging_bytes = 0;
-    check(table_.allocate_host(session_.handle, bytes, &session_.staging));
-    session_.staging_bytes = bytes;
+int CudaLease::next_staging(size_t bytes) const {
+  const int slot = session_.next;
+  session_.next = (slot + 1) % VOXRIDGE_SLOTS;
+  call(&voxridge_cuda_table::wait, slot);
+  CudaStaging& staging = session_.staging[slot];
+  if (staging.bytes < bytes) {
+    if (staging.data != nullptr) table_.release_host(session_.handle, staging.data);
+    staging = {};
+    call(&voxridge_cuda_table::allocate_host, bytes, &staging.data);
+    staging.bytes = bytes;
   }
-  return session_.staging;
+  return slot;
 }
 
 std::shared_ptr<CudaSessions> cuda_sessions() {

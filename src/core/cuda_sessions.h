@@ -10,13 +10,16 @@
 
 namespace voxridge {
 
-constexpr int64_t kStagingBytes = 16 * 1024 * 1024;  // of page-locked memory per session
+// Page-locked memory through which data travels to a session and back.
+struct CudaStaging {
+  void* data = nullptr;
+  size_t bytes = 0;
+};
 
-// A session, and page-locked memory for copies to and from it.
 struct CudaSession {
   voxridge_cuda_session* handle = nullptr;
-  void* staging = nullptr;
-  size_t staging_bytes = 0;
+  CudaStaging staging[VOXRIDGE_SLOTS];  // in turn: while one is copied from or to, the host works in the other
+  int next = 0;
   std::mutex lock;
 };
 
@@ -32,8 +35,9 @@ class CudaLease {
     check((table_.*function)(session_.handle, arguments...));
   }
 
-  // As much page-locked memory, until the next call of this.
-  void* staging(size_t bytes) const;
+  // The number of the staging buffer whose turn it is, at least so large, once the copies of its last turn are made.
+  int next_staging(size_t bytes) const;
+  void* staging(int slot) const { return session_.staging[slot].data; }
   void release(void* memory) const;
   CudaSession& session() const { return session_; }
 
@@ -63,8 +67,12 @@ class CudaMemory {
 
   // Freed with its last owner. Refuses what would pass the limit.
   virtual std::shared_ptr<void> allocate(size_t bytes) = 0;
+
+  // Counts what the plugin will take by itself, as long as somebody holds the answer.
+  virtual std::shared_ptr<void> claim(size_t bytes) = 0;
 };
 
+// Opens nothing yet.
 std::shared_ptr<CudaMemory> make_cuda_memory(double limit_bytes);
 
 }  // namespace voxridge

@@ -1,5 +1,6 @@
 // What a device must supply. Every algorithm is written once, over this interface, for both devices and both
-// precisions; T is the precision of the target loop. Factorisations are made in double on the host.
+// precisions; T is the precision of the target loop. Factors are made in double from matrices of the host and go back
+// there, by the host or by the GPU (gpu_algebra.h).
 //
 // A buffer belongs to its device: only the functions below look into it. Sums come back to the host in double. Several
 // threads may use one device at a time, each with its own buffers.

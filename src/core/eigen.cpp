@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "error.h"
+#include "gpu_algebra.h"
 
 extern "C" {
 // Fortran passes the lengths of character arguments last.
@@ -111,6 +112,8 @@ void symmetric_eigen(arma::mat& a, arma::vec& values, arma::mat& vectors, const 
     vectors.reset();
     return;
   }
+  control.check_stop();
+  if (gpu_eigen(a, values, vectors, control)) return;
   Tridiagonal t = reduce(a, control);
   control.check_stop();
   vectors = divide_and_conquer(t);

@@ -1,4 +1,5 @@
-// Symmetric eigendecomposition that can be stopped: LAPACK's dsyevd taken apart into steps of bounded length.
+// Symmetric eigendecomposition: by the GPU where the control names one that takes it (gpu_algebra.h), in one call that
+// cannot be stopped; else by the host, where it can: LAPACK's dsyevd taken apart into steps of bounded length.
 //
 // A = Q T Q' (T tridiagonal) by panels of Householder reflections, T = Z L Z' by divide and conquer (dstedc), V = Q Z
 // by blocks of columns (dormtr). The same operations in the same order as dsyevd (Golub and Van Loan 2013, section 8.3;

@@ -8,6 +8,7 @@
 #include "arma_view.h"
 #include "blas.h"
 #include "eigen.h"
+#include "gpu_algebra.h"
 #include "gram.h"
 #include "svd.h"
 #include "threads.h"
@@ -165,7 +166,7 @@ FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
     const double constant_value = features_.centered() ? lift_constant(gram.train) : -1;
     static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
     out.constant_value = constant_value;
-    out.left = gram.test * out.vectors;
+    out.left = product(gram.test, Trans::no, out.vectors, control);
     return out;
   }
   arma::mat held_out;
@@ -176,7 +177,7 @@ FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
   PrimalGram gram = primal_fold_gram(gram_, weighted_, fold, folds_.partition ? &held_out : nullptr, control);
   static_cast<Factor&>(out) = eigen_factor(std::move(gram.train), control);
   out.direct = gram.direct;
-  out.left = weighted_rows(fold.test, gram.train_mean) * out.vectors;
+  out.left = product(weighted_rows(fold.test, gram.train_mean), Trans::no, out.vectors, control);
   out.train_mean = factors_.empty() ? std::move(gram.train_mean) : training_means(features_, fold.train);
   unscale(out);
   return out;

@@ -5,6 +5,7 @@
 
 #include "arma_view.h"
 #include "blas.h"
+#include "gpu_algebra.h"
 #include "threads.h"
 
 namespace voxridge {
@@ -15,6 +16,30 @@ constexpr double kShrunk = 1e-4;  // of the total: beyond this the subtraction w
 
 void mirror(arma::mat& m) {
   m = arma::symmatl(m);
+}
+
+// Lower block triangle of total += rows rows' (Trans::no) or columns'columns (Trans::yes) of a panel, by blocks on our
+// own threads with BLAS at one: the same bits for any number of threads, and no BLAS threads left spinning beside ours.
+void add_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
+  constexpr int64_t block = 160;
+  const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;
+  const MatrixSpan<double> out = span_of(total);
+  const auto part = [&](int64_t first, int64_t count) {
+    return trans == Trans::no ? panel.block(first, 0, count, panel.cols) : panel.block(0, first, panel.rows, count);
+  };
+  parallel_for(n_blocks * (n_blocks + 1) / 2, control.n_threads, [&](int64_t k, int) {
+    control.check_stop();
+    int64_t i = 0;
+    while (k > i) k -= ++i;  // block (i, k) of the triangle
+    const int64_t row = i * block, col = k * block;
+    const int64_t n_rows = std::min(block, n - row), n_cols = std::min(block, n - col);
+    if (row == col) {
+      syrk(trans, 1.0, part(row, n_rows), 1.0, out.block(row, col, n_rows, n_cols));
+      return;
+    }
+    const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
+    gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
+  });
 }
 
 // K_ij -> K_ij - r_i - r_j + mean(r); returns false if too little is left of the diagonal.
@@ -31,7 +56,7 @@ bool center_train(arma::mat& train, const arma::vec& row_means, double grand_mea
 DualGram dual_gram_direct(const Features& features, const Fold& fold, const Control& control) {
   DualGram out;
   const int64_t m = static_cast<int64_t>(fold.train.size()), v = static_cast<int64_t>(fold.test.size());
-  out.train.zeros(m, m);
+  GramSum sum(Trans::no, m, features.cols(), control);
   out.test.zeros(v, m);
   const std::vector<double> mean = training_means(features, fold.train);
   std::vector<double> train_scratch, test_scratch;
@@ -41,26 +66,25 @@ DualGram dual_gram_direct(const Features& features, const Fold& fold, const Cont
     const int64_t n_cols = std::min(width, features.cols() - col);
     const MatrixView<double> train = features.gather(fold.train, col, n_cols, mean.data() + col, train_scratch);
     const MatrixView<double> test = features.gather(fold.test, col, n_cols, mean.data() + col, test_scratch);
-    add_gram_panel(Trans::no, train, out.train, control);
+    sum.add(train);
     gemm(Trans::no, Trans::yes, 1.0, test, train, 1.0, span_of(out.test));
   }
-  mirror(out.train);
+  out.train = sum.finish();
   return out;
 }
 
 arma::mat shifted_feature_gram(const Features& features, const RowList& rows, const std::vector<double>& shift,
                                const Control& control) {
-  arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
   std::vector<double> scratch;
   const int64_t n_rows = static_cast<int64_t>(rows.size());
+  GramSum sum(Trans::yes, features.cols(), n_rows, control);
   const int64_t height = gram_panel(features.cols(), n_rows);
   for (int64_t row = 0; row < n_rows; row += height) {
     control.check_stop();
     const RowList part(rows.begin() + row, rows.begin() + std::min(row + height, n_rows));
-    add_gram_panel(Trans::yes, features.gather(part, 0, features.cols(), shift.data(), scratch), gram, control);
+    sum.add(features.gather(part, 0, features.cols(), shift.data(), scratch));
   }
-  mirror(gram);
-  return gram;
+  return sum.finish();
 }
 
 }  // namespace
@@ -70,22 +94,25 @@ int64_t gram_panel(int64_t n, int64_t available) {
   return std::min(available, std::max<int64_t>(64, static_cast<int64_t>(fit)));
 }
 
-void add_gram_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control) {
-  constexpr int64_t block = 160;
-  const int64_t n = static_cast<int64_t>(total.n_rows), n_blocks = (n + block - 1) / block;
-  const MatrixSpan<double> out = span_of(total);
-  const auto part = [&](int64_t first, int64_t count) {
-    return trans == Trans::no ? panel.block(first, 0, count, panel.cols) : panel.block(0, first, panel.rows, count);
-  };
-  parallel_for(n_blocks * (n_blocks + 1) / 2, control.n_threads, [&](int64_t k, int) {
-    control.check_stop();
-    int64_t i = 0;
-    while (k > i) k -= ++i;  // block (i, k) of the triangle
-    const int64_t row = i * block, col = k * block;
-    const int64_t n_rows = std::min(block, n - row), n_cols = std::min(block, n - col);
-    const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
-    gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
-  });
+GramSum::GramSum(Trans trans, int64_t n, int64_t inner, const Control& control)
+    : trans_(trans), control_(control), gpu_(GpuGram::start(trans, n, inner, control)) {
+  sum_.zeros(n, n);
+}
+
+GramSum::~GramSum() = default;
+
+void GramSum::add(MatrixView<double> panel) {
+  if (gpu_ != nullptr) {
+    gpu_->add(panel);
+  } else {
+    add_panel(trans_, panel, sum_, control_);
+  }
+}
+
+arma::mat GramSum::finish() {
+  if (gpu_ != nullptr) gpu_->finish(span_of(sum_));
+  mirror(sum_);
+  return std::move(sum_);
 }
 
 std::vector<double> training_means(const Features& features, const RowList& rows) {
@@ -99,29 +126,27 @@ std::vector<double> training_means(const Features& features, const RowList& rows
 }
 
 arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, const Control& control) {
-  arma::mat gram(features.rows(), features.rows(), arma::fill::zeros);
+  GramSum sum(Trans::no, features.rows(), n_cols, control);
   std::vector<double> scratch;
   const int64_t width = gram_panel(features.rows(), n_cols), last = col + n_cols;
   for (; col < last; col += width) {
     control.check_stop();
     const int64_t some = std::min(width, last - col);
-    add_gram_panel(Trans::no, features.block(0, features.rows(), col, some, scratch), gram, control);
+    sum.add(features.block(0, features.rows(), col, some, scratch));
   }
-  mirror(gram);
-  return gram;
+  return sum.finish();
 }
 
 arma::mat feature_gram(const Features& features, const Control& control) {
-  arma::mat gram(features.cols(), features.cols(), arma::fill::zeros);
+  GramSum sum(Trans::yes, features.cols(), features.rows(), control);
   std::vector<double> scratch;
   const int64_t height = gram_panel(features.cols(), features.rows());
   for (int64_t row = 0; row < features.rows(); row += height) {
     control.check_stop();
     const int64_t n_rows = std::min(height, features.rows() - row);
-    add_gram_panel(Trans::yes, features.block(row, n_rows, 0, features.cols(), scratch), gram, control);
+    sum.add(features.block(row, n_rows, 0, features.cols(), scratch));
   }
-  mirror(gram);
-  return gram;
+  return sum.finish();
 }
 
 DualGram dual_fold_gram(const arma::mat& gram, const Features& features, const Fold& fold, const Control& control) {

@@ -7,6 +7,7 @@
 // result is checked against the total and, where it shrank too far, made again from the fold's own centred rows.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "arma.h"
@@ -17,10 +18,27 @@
 
 namespace voxridge {
 
-// Lower block triangle of total += P P' (Trans::no) or P'P (Trans::yes) of a panel P, by blocks on our own threads: the
-// same bits for any number of threads. gram_panel() is how many rows or columns of work, of n^2 multiplications and
-// additions each, go into a panel.
-void add_gram_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Control& control);
+class GpuGram;
+
+// The sum of A A' (Trans::no) or A'A (Trans::yes) over panels, by the GPU or by the host: there the same bits for any
+// number of threads.
+class GramSum {
+ public:
+  // n x n; all panels together have `inner` columns (rows).
+  GramSum(Trans trans, int64_t n, int64_t inner, const Control& control);
+  ~GramSum();
+
+  void add(MatrixView<double> panel);
+  arma::mat finish();
+
+ private:
+  const Trans trans_;
+  const Control& control_;
+  const std::unique_ptr<GpuGram> gpu_;
+  arma::mat sum_;
+};
+
+// How many rows or columns of work, of n^2 multiplications and additions each, may go into a panel.
 int64_t gram_panel(int64_t n, int64_t available);
 
 // n x n: X X' of the features as they are (centred on whole-sample means where an intercept is fitted), or of some

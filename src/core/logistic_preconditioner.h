@@ -14,7 +14,7 @@ class CurvatureBound {
   CurvatureBound(const ScaledFeatures& features, const arma::vec& weights, bool fit_intercept, bool diagonal_only,
                  const Control& control);
 
-  const arma::mat& matrix() const { return matrix_; }  // without lambda; its lower triangle, or its diagonal
+  const arma::mat& matrix() const { return matrix_; }  // without lambda; or its diagonal
 
  private:
   arma::mat matrix_;

@@ -111,27 +111,25 @@ arma::mat ScaledFeatures::multiply_transposed(const arma::mat& weights) const {
 }
 
 arma::mat ScaledFeatures::sample_gram(const Control& control) const {
-  arma::mat gram(rows(), rows(), arma::fill::zeros);
+  GramSum gram(Trans::no, rows(), cols(), control);
   std::vector<double> scratch;
   const int64_t width = gram_panel(rows(), cols());
   for (int64_t col = 0; col < cols(); col += width) {
-    const int64_t n_cols = std::min(width, cols() - col);
-    add_gram_panel(Trans::no, block(0, rows(), col, n_cols, nullptr, scratch), gram, control);
+    gram.add(block(0, rows(), col, std::min(width, cols() - col), nullptr, scratch));
   }
-  return arma::symmatl(gram);
+  return gram.finish();
 }
 
 arma::mat ScaledFeatures::feature_gram(const arma::vec& weights, const Control& control) const {
-  arma::mat gram(cols(), cols(), arma::fill::zeros);
+  GramSum gram(Trans::yes, cols(), rows(), control);
   std::vector<double> scratch;
   const arma::vec roots = arma::sqrt(weights);
   const int64_t fitting = 8 * kBlockValues / std::max<int64_t>(1, cols());
   const int64_t height = std::min(gram_panel(cols(), rows()), std::max<int64_t>(64, fitting));
   for (int64_t row = 0; row < rows(); row += height) {
-    const int64_t n_rows = std::min(height, rows() - row);
-    add_gram_panel(Trans::yes, block(row, n_rows, 0, cols(), roots.memptr(), scratch), gram, control);
+    gram.add(block(row, std::min(height, rows() - row), 0, cols(), roots.memptr(), scratch));
   }
-  return gram;
+  return gram.finish();
 }
 
 arma::vec ScaledFeatures::row_norms() const {

@@ -30,7 +30,7 @@ class ScaledFeatures {
   arma::mat multiply(const arma::mat& coefs) const;               // rows x t
   arma::mat multiply_transposed(const arma::mat& weights) const;  // cols x t
 
-  // Z Z', rows x rows, and Z' diag(weights) Z, cols x cols (its lower triangle).
+  // Z Z', rows x rows, and Z' diag(weights) Z, cols x cols.
   arma::mat sample_gram(const Control& control) const;
   arma::mat feature_gram(const arma::vec& weights, const Control& control) const;
 

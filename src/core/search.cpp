@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arma_view.h"
+#include "gpu_algebra.h"
 #include "gram.h"
 #include "leave_out.h"
 #include "threads.h"
@@ -34,10 +35,10 @@ struct FoldSide {
   arma::mat left;
 };
 
-arma::mat operator_at(const FoldSide& side, double alpha) {
+arma::mat operator_at(const FoldSide& side, double alpha, const Control& control) {
   arma::mat scaled = side.left;
   for (arma::uword i = 0; i < scaled.n_cols; ++i) scaled.col(i) *= inverse(side.factor->values[i], alpha);
-  return side.factor->samples.is_empty() ? arma::mat(scaled * side.factor->vectors.t()) : scaled;
+  return side.factor->samples.is_empty() ? product(scaled, Trans::yes, side.factor->vectors, control) : scaled;
 }
 
 }  // namespace
@@ -112,10 +113,10 @@ class OperatorMaker {
     const BlasThreads blas(1);
     parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
       const int64_t node = jobs[k].first;
-      const arma::mat g = inverse_gram(*full, alphas_[node]);
+      const arma::mat g = inverse_gram(*full, alphas_[node], control_);
       for (const size_t i : jobs[k].second) {
         control_.check_stop();
-        store(i, node - plans_[i].first_node, leave_out_operator(g, factors_.folds().folds[plans_[i].fold]));
+        store(i, node - plans_[i].first_node, leave_out_operator(g, factors_.folds().folds[plans_[i].fold], control_));
       }
     });
   }
@@ -140,14 +141,14 @@ class OperatorMaker {
     parallel_for(static_cast<int64_t>(jobs.size()), control_.n_threads, [&](int64_t k, int) {
       control_.check_stop();
       const auto [i, node] = jobs[k];
-      store(i, node, operator_at(*sides[i], alphas_[plans_[i].first_node + node]));
+      store(i, node, operator_at(*sides[i], alphas_[plans_[i].first_node + node], control_));
     });
   }
 
   FoldSide make_side(int64_t f) const {
     FoldSide side{factors_.fold(f, control_), {}};
     if (!bases_.empty() && bases_[f] != nullptr) {
-      side.left = bases_[f]->rows * side.factor->vectors;
+      side.left = product(bases_[f]->rows, Trans::no, side.factor->vectors, control_);
       return side;
     }
     side.left = side.factor->left;

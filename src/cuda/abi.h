@@ -12,16 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VOXRIDGE_CUDA_ABI 1
+#define VOXRIDGE_CUDA_ABI 2
 
 enum { VOXRIDGE_F32 = 0, VOXRIDGE_F64 = 1 };
+
+enum { VOXRIDGE_SLOTS = 2 }; /* of mark and wait */
 
 enum {
   VOXRIDGE_OK = 0,
   VOXRIDGE_NO_MEMORY = 1,  /* not enough memory on the device; the session goes on */
   VOXRIDGE_INVALID = 2,    /* arguments out of range (sizes beyond 32 bits, ld < rows); the session goes on */
   VOXRIDGE_FAILED = 3,     /* an error of the device; it is sticky: no call of this process will succeed again */
-  VOXRIDGE_UNAVAILABLE = 4 /* no driver, no device, no cuBLAS */
+  VOXRIDGE_UNAVAILABLE = 4, /* no driver, no device, no cuBLAS; of syevd: no cuSOLVER, or one that takes no such size */
+  VOXRIDGE_NO_SOLUTION = 5 /* a solver did not converge or failed; the session goes on */
 };
 
 #ifdef __cplusplus
@@ -52,10 +55,17 @@ typedef struct {
 
   int (*info)(voxridge_cuda_info* out);
 
+  /* Looks for cuSOLVER, which a session does when it first needs it: where it came from, or why there is none. */
+  int (*solver)(char* text, int text_size);
+
   int (*open)(voxridge_cuda_session** out, char* text, int text_size);
   void (*close)(voxridge_cuda_session* session);
   const char* (*text)(voxridge_cuda_session* session); /* of the last failure */
   int (*synchronize)(voxridge_cuda_session* session);
+
+  /* wait(slot): until all is done that was asked for before the last mark(slot). At once where there was none. */
+  int (*mark)(voxridge_cuda_session* session, int slot);
+  int (*wait)(voxridge_cuda_session* session, int slot);
 
   /* Memory of the device. Freed memory may be kept for the next request of the session. */
   int (*allocate)(voxridge_cuda_session* session, size_t bytes, void** dev);
@@ -64,17 +74,25 @@ typedef struct {
   int (*allocate_host)(voxridge_cuda_session* session, size_t bytes, void** host);
   void (*release_host)(voxridge_cuda_session* session, void* host);
 
-  /* Copies of rows x cols elements of the type. to_device with `later`: returns at once; the host memory, which must be
-   * that of allocate_host, may be written again after the next synchronize. */
+  /* Copies of rows x cols elements of the type. With `later` they return at once; the host memory, which must be that
+   * of allocate_host, may be written (to_host: read) after the next synchronize, or a wait for a later mark. */
   int (*to_device)(voxridge_cuda_session* session, int type, const void* host, int64_t ld_host, int64_t rows,
                    int64_t cols, void* dev, int64_t ld_dev, int later);
   int (*to_host)(voxridge_cuda_session* session, int type, const void* dev, int64_t ld_dev, int64_t rows, int64_t cols,
-                 void* host, int64_t ld_host);
+                 void* host, int64_t ld_host, int later);
 
   /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */
   int (*gemm)(voxridge_cuda_session* session, int type, int transpose_a, int transpose_b, int64_t m, int64_t n,
               int64_t k, double alpha, const void* dev_a, int64_t lda, const void* dev_b, int64_t ldb, double beta,
               void* dev_c, int64_t ldc);
+
+  /* Lower triangle of C = alpha op(A) op(A)' + beta C, in double; op(A) is n x k. */
+  int (*syrk)(voxridge_cuda_session* session, int transpose, int64_t n, int64_t k, double alpha, const void* dev_a,
+              int64_t lda, double beta, void* dev_c, int64_t ldc);
+
+  /* Eigenvalues of a symmetric n x n matrix in ascending order, and its eigenvectors in the matrix's place, in double;
+   * only its lower triangle is read. The matrix is lost where this fails. */
+  int (*syevd)(voxridge_cuda_session* session, int64_t n, void* dev_a, int64_t lda, double* values);
 
   /* to[i, j] = from[rows[i], j] - shift[j]; shift NULL: nothing is subtracted. rows count from 0. */
   int (*gather)(voxridge_cuda_session* session, int type, const void* dev_from, int64_t ld_from, int64_t cols,

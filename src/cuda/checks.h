@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 
 #include "outcome.h"
@@ -62,10 +63,22 @@ class Checks {
     return {};
   }
 
+  Outcome slot(int slot) {
+    if (slot >= 0 && slot < VOXRIDGE_SLOTS) return {};
+    return refuse("slot", "%d is not between 0 and %d", slot, VOXRIDGE_SLOTS - 1);
+  }
+
   // cuBLAS counts in 32 bits.
-  Outcome blas_size(const char* name, int64_t value) {
-    if (value <= std::numeric_limits<int32_t>::max()) return {};
-    return refuse(name, "%" PRId64 " is beyond cuBLAS's 32-bit sizes", value);
+  struct Named {
+    const char* name;
+    int64_t value;
+  };
+  Outcome blas_sizes(std::initializer_list<Named> sizes) {
+    for (const Named& size : sizes) {
+      if (size.value <= std::numeric_limits<int32_t>::max()) continue;
+      return refuse(size.name, "%" PRId64 " is beyond cuBLAS's 32-bit sizes", size.value);
+    }
+    return {};
   }
 
  private:

@@ -1,8 +1,10 @@
-// cuBLAS, looked for when the first session is opened: the types come from the toolkit's header, the addresses from
-// dlsym, so the plugin loads where there is no cuBLAS and says so.
+// cuBLAS and cuSOLVER, looked for when they are first needed: the types come from the toolkit's headers, the addresses
+// from dlsym, so the plugin loads where there are none and says so. Without cuBLAS there is no session; without cuSOLVER
+// eigenvalue problems are left to the host.
 //
 // configure writes cuda_build.h with what it found in the toolkit:
 //   VOXRIDGE_CUBLAS_NAMES         names of the shared library in the order to try: "libcublas.so.13", "..."
+//   VOXRIDGE_CUSOLVER_NAMES       the same of cuSOLVER, which has numbers of its own: "libcusolver.so.12"
 //   VOXRIDGE_CUDA_LIBDIR          the toolkit's folder of libraries
 //   VOXRIDGE_CUDA_ARCHITECTURES   what nvcc was told to compile for: "75 80 86"
 #pragma once
@@ -21,16 +23,28 @@
 #if __has_include("cuda_build.h")
 #include "cuda_build.h"
 #endif
+// The 64-bit interface came with CUDA 11.1; where a later library lacks it, the old one does for sizes of 32 bits.
+#if __has_include(<cusolverDn.h>) && CUDART_VERSION >= 11010
+#include <cusolverDn.h>
+#define VOXRIDGE_HAS_CUSOLVER 1
+#endif
 #endif
 
-#ifndef VOXRIDGE_CUBLAS_NAMES
 #if CUDART_VERSION >= 13000
-#define VOXRIDGE_CUBLAS_NAMES "libcublas.so.13"
+#define VOXRIDGE_DEFAULT_CUBLAS "libcublas.so.13"
+#define VOXRIDGE_DEFAULT_CUSOLVER "libcusolver.so.12"
 #elif CUDART_VERSION >= 12000
-#define VOXRIDGE_CUBLAS_NAMES "libcublas.so.12"
+#define VOXRIDGE_DEFAULT_CUBLAS "libcublas.so.12"
+#define VOXRIDGE_DEFAULT_CUSOLVER "libcusolver.so.11"
 #else
-#define VOXRIDGE_CUBLAS_NAMES "libcublas.so.11"
+#define VOXRIDGE_DEFAULT_CUBLAS "libcublas.so.11"
+#define VOXRIDGE_DEFAULT_CUSOLVER "libcusolver.so.11"
 #endif
+#ifndef VOXRIDGE_CUBLAS_NAMES
+#define VOXRIDGE_CUBLAS_NAMES VOXRIDGE_DEFAULT_CUBLAS
+#endif
+#ifndef VOXRIDGE_CUSOLVER_NAMES
+#define VOXRIDGE_CUSOLVER_NAMES VOXRIDGE_DEFAULT_CUSOLVER
 #endif
 #ifndef VOXRIDGE_CUDA_LIBDIR
 #define VOXRIDGE_CUDA_LIBDIR ""
@@ -41,33 +55,25 @@
 
 namespace voxridge_plugin {
 
-// The functions of cuBLAS that the plugin uses.
-class Cublas {
+// One of this process. It is looked for until it is found, and never closed.
+class Library {
  public:
-  decltype(&cublasCreate_v2) create = nullptr;
-  decltype(&cublasDestroy_v2) destroy = nullptr;
-  decltype(&cublasSetStream_v2) set_stream = nullptr;
-  decltype(&cublasSetMathMode) set_math_mode = nullptr;
-  decltype(&cublasSgemm_v2) sgemm = nullptr;
-  decltype(&cublasDgemm_v2) dgemm = nullptr;
-
-  // The one of this process. It is looked for until it is found, and never closed.
-  static Cublas& the_one() {
-    static Cublas cublas;
-    cublas.find();
-    return cublas;
-  }
-
   bool found() const { return found_; }
   const char* path() const { return path_; }      // where it came from
   const char* reason() const { return reason_; }  // why it was not found
 
- private:
-  void find() {
+ protected:
+  explicit Library(const char* title) : title_(title) {}
+  ~Library() = default;
+
+  // The addresses of all functions that are needed; false where one is missing.
+  virtual bool bind_all(void* library) = 0;
+
+  template <size_t n>
+  void find(const char* const (&names)[n]) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (found_) return;
     reason_[0] = '\0';
-    const char* const names[] = {VOXRIDGE_CUBLAS_NAMES};
     for (const char* name : names) {
       // Somebody's wish, then what the loader finds or has loaded already, then the toolkit of the build and others.
       if (try_folder(std::getenv("VOXRIDGE_CUDA_LIBDIR"), "", name) || try_path(name) ||
@@ -79,6 +85,13 @@ class Cublas {
     }
   }
 
+  template <class Function>
+  static bool bind(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    return function != nullptr;
+  }
+
+ private:
   bool try_folder(const char* folder, const char* below, const char* name) {
     if (folder == nullptr || *folder == '\0') return false;
     char path[sizeof path_];
@@ -89,9 +102,7 @@ class Cublas {
   bool try_path(const char* path) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return because(path, dlerror());
-    if (!bind(library, "cublasCreate_v2", create) || !bind(library, "cublasDestroy_v2", destroy) ||
-        !bind(library, "cublasSetStream_v2", set_stream) || !bind(library, "cublasSetMathMode", set_math_mode) ||
-        !bind(library, "cublasSgemm_v2", sgemm) || !bind(library, "cublasDgemm_v2", dgemm)) {
+    if (!bind_all(library)) {
       dlclose(library);
       return because(path, "lacks functions");
     }
@@ -99,25 +110,82 @@ class Cublas {
     return true;
   }
 
-  template <class Function>
-  static bool bind(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
-  }
-
   // The first failure says most: the later ones are guesses.
   bool because(const char* path, const char* what) {
     if (reason_[0] == '\0') {
-      std::snprintf(reason_, sizeof reason_, "cuBLAS cannot be loaded: %s (%s)", what == nullptr ? "no reason" : what,
-                    path);
+      std::snprintf(reason_, sizeof reason_, "%s cannot be loaded: %s (%s)", title_,
+                    what == nullptr ? "no reason" : what, path);
     }
     return false;
   }
 
+  const char* const title_;
   std::mutex mutex_;
   bool found_ = false;
   char path_[400] = "";
   char reason_[500] = "";
 };
+
+class Cublas final : public Library {
+ public:
+  decltype(&cublasCreate_v2) create = nullptr;
+  decltype(&cublasDestroy_v2) destroy = nullptr;
+  decltype(&cublasSetStream_v2) set_stream = nullptr;
+  decltype(&cublasSetMathMode) set_math_mode = nullptr;
+  decltype(&cublasSgemm_v2) sgemm = nullptr;
+  decltype(&cublasDgemm_v2) dgemm = nullptr;
+  decltype(&cublasDsyrk_v2) dsyrk = nullptr;
+
+  static Cublas& the_one() {
+    static Cublas cublas;
+    cublas.find({VOXRIDGE_CUBLAS_NAMES});
+    return cublas;
+  }
+
+ private:
+  Cublas() : Library("cuBLAS") {}
+  bool bind_all(void* library) override {
+    return bind(library, "cublasCreate_v2", create) && bind(library, "cublasDestroy_v2", destroy) &&
+           bind(library, "cublasSetStream_v2", set_stream) && bind(library, "cublasSetMathMode", set_math_mode) &&
+           bind(library, "cublasSgemm_v2", sgemm) && bind(library, "cublasDgemm_v2", dgemm) &&
+           bind(library, "cublasDsyrk_v2", dsyrk);
+  }
+};
+
+#ifdef VOXRIDGE_HAS_CUSOLVER
+class Cusolver final : public Library {
+ public:
+  decltype(&cusolverDnCreate) create = nullptr;
+  decltype(&cusolverDnDestroy) destroy = nullptr;
+  decltype(&cusolverDnSetStream) set_stream = nullptr;
+  decltype(&cusolverDnDsyevd_bufferSize) dsyevd_size = nullptr;
+  decltype(&cusolverDnDsyevd) dsyevd = nullptr;
+  // Of the 64-bit interface; all or none.
+  decltype(&cusolverDnCreateParams) create_settings = nullptr;
+  decltype(&cusolverDnDestroyParams) destroy_settings = nullptr;
+  decltype(&cusolverDnXsyevd_bufferSize) xsyevd_size = nullptr;
+  decltype(&cusolverDnXsyevd) xsyevd = nullptr;
+  bool wide() const { return wide_; }
+
+  static Cusolver& the_one() {
+    static Cusolver cusolver;
+    cusolver.find({VOXRIDGE_CUSOLVER_NAMES});
+    return cusolver;
+  }
+
+ private:
+  Cusolver() : Library("cuSOLVER") {}
+  bool bind_all(void* library) override {
+    wide_ = bind(library, "cusolverDnCreateParams", create_settings) &&
+            bind(library, "cusolverDnDestroyParams", destroy_settings) &&
+            bind(library, "cusolverDnXsyevd_bufferSize", xsyevd_size) && bind(library, "cusolverDnXsyevd", xsyevd);
+    return bind(library, "cusolverDnCreate", create) && bind(library, "cusolverDnDestroy", destroy) &&
+           bind(library, "cusolverDnSetStream", set_stream) &&
+           bind(library, "cusolverDnDsyevd_bufferSize", dsyevd_size) && bind(library, "cusolverDnDsyevd", dsyevd);
+  }
+
+  bool wide_ = false;
+};
+#endif
 
 }  // namespace voxridge_plugin

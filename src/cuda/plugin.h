@@ -16,10 +16,13 @@ class Plugin {
     static const voxridge_cuda_table the_one = {VOXRIDGE_CUDA_ABI,
                                                 sizeof(voxridge_cuda_table),
                                                 info,
+                                                solver,
                                                 open,
                                                 close,
                                                 text,
                                                 synchronize,
+                                                mark,
+                                                wait,
                                                 allocate,
                                                 release,
                                                 allocate_host,
@@ -27,6 +30,8 @@ class Plugin {
                                                 to_device,
                                                 to_host,
                                                 gemm,
+                                                syrk,
+                                                syevd,
                                                 gather,
                                                 copy_columns,
                                                 means,
@@ -85,6 +90,15 @@ class Plugin {
     return VOXRIDGE_OK;
   }
 
+  // In a forked process nothing is loaded.
+  static int solver(char* text, int text_size) {
+    char why[kTextSize] = "";
+    const int refused = process().refuses(why);
+    const bool found = refused == VOXRIDGE_OK && Runtime::find_solver(why);
+    if (text != nullptr && text_size > 0) put_text(text, static_cast<size_t>(text_size), why);
+    return found ? VOXRIDGE_OK : VOXRIDGE_UNAVAILABLE;
+  }
+
   static int open(Handle** out, char* text, int text_size) {
     if (out == nullptr) return VOXRIDGE_INVALID;
     *out = nullptr;
@@ -120,6 +134,20 @@ class Plugin {
 
   static int synchronize(Handle* handle) {
     return call(handle, "synchronize", [](S& s) { return s.runtime.synchronize(); });
+  }
+
+  static int mark(Handle* handle, int slot) {
+    return call(handle, "mark", [=](S& s) -> Outcome {
+      VOXRIDGE_TRY(s.checks.slot(slot));
+      return s.runtime.mark(slot);
+    });
+  }
+
+  static int wait(Handle* handle, int slot) {
+    return call(handle, "wait", [=](S& s) -> Outcome {
+      VOXRIDGE_TRY(s.checks.slot(slot));
+      return s.runtime.wait(slot);
+    });
   }
 
   static int allocate(Handle* handle, size_t bytes, void** dev) {
@@ -166,38 +194,22 @@ class Plugin {
   }
 
   static int to_host(Handle* handle, int type, const void* dev, int64_t ld_dev, int64_t rows, int64_t cols, void* host,
-                     int64_t ld_host) {
+                     int64_t ld_host, int later) {
     return call_typed(handle, "to_host", type, [=](S& s, auto zero) -> Outcome {
       VOXRIDGE_TRY(s.checks.matrix("dev", dev, rows, cols, ld_dev));
       VOXRIDGE_TRY(s.checks.matrix("host", host, rows, cols, ld_host));
       if (rows == 0 || cols == 0) return {};
       VOXRIDGE_TRY(s.runtime.copy_out(copy<decltype(zero)>(host, ld_host, dev, ld_dev, rows, cols)));
-      return s.runtime.synchronize();
+      return later ? Outcome() : s.runtime.synchronize();
     });
   }
 
   static int gemm(Handle* handle, int type, int transpose_a, int transpose_b, int64_t m, int64_t n, int64_t k,
                   double alpha, const void* a, int64_t lda, const void* b, int64_t ldb, double beta, void* c,
-                  int64_t ldc) {
-    return call_typed(handle, "gemm", type, [=](S& s, auto zero) -> Outcome {
-      using T = decltype(zero);
-      VOXRIDGE_TRY(s.checks.matrix("a", a, transpose_a ? k : m, transpose_a ? m : k, lda));
-      VOXRIDGE_TRY(s.checks.matrix("b", b, transpose_b ? n : k, transpose_b ? k : n, ldb));
-      VOXRIDGE_TRY(s.checks.matrix("c", c, m, n, ldc));
-      const struct {
-        const char* name;
-        int64_t value;
-      } sizes[] = {{"m", m}, {"n", n}, {"k", k}, {"lda", lda}, {"ldb", ldb}, {"ldc", ldc}};
-      for (const auto& size : sizes) VOXRIDGE_TRY(s.checks.blas_size(size.name, size.value));
-      if (m == 0 || n == 0) return {};
-      const auto narrow = [](int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
-      return s.runtime.gemm(transpose_a != 0, transpose_b != 0, static_cast<int>(m), static_cast<int>(n),
-                            static_cast<int>(k), static_cast<T>(alpha), static_cast<const T*>(a), narrow(lda),
-                            static_cast<const T*>(b), narrow(ldb), static_cast<T>(beta), static_cast<T*>(c),
-                            narrow(ldc));
-    });
-  }
-
+                  int64_t ldc);
+  static int syrk(Handle* handle, int transpose, int64_t n, int64_t k, double alpha, const void* a, int64_t lda,
+                  double beta, void* c, int64_t ldc);
+  static int syevd(Handle* handle, int64_t n, void* a, int64_t lda, double* values);
   static int gather(Handle* handle, int type, const void* from, int64_t ld_from, int64_t cols, const int64_t* rows,
                     int64_t n_rows, const double* shift, void* to, int64_t ld_to);
   static int copy_columns(Handle* handle, int type, int put, const void* from, int64_t ld_from, int64_t rows,
@@ -225,4 +237,5 @@ class Plugin {
 
 }  // namespace voxridge_plugin
 
+#include "plugin_algebra.h"
 #include "plugin_kernels.h"

@@ -12,6 +12,7 @@
 #include "libraries.h"
 #include "outcome.h"
 #include "session.h"
+#include "solver_cuda.h"
 
 namespace voxridge_plugin {
 
@@ -23,6 +24,9 @@ class CudaRuntime {
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
   ~CudaRuntime() {
+    for (const cudaEvent_t event : events_) {
+      if (event != nullptr) cudaEventDestroy(event);
+    }
     if (blas_ != nullptr) Cublas::the_one().destroy(blas_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
@@ -42,11 +46,16 @@ class CudaRuntime {
     out->available = 1;
   }
 
+  static bool find_solver(char (&text)[kTextSize]) { return CudaSolver::find(text); }
+
   Outcome start() {
     const Cublas& cublas = Cublas::the_one();
     if (!cublas.found()) return {VOXRIDGE_UNAVAILABLE, "", cublas.reason()};
     VOXRIDGE_TRY(check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, kDevice), "device"));
     VOXRIDGE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"));
+    for (cudaEvent_t& event : events_) {
+      VOXRIDGE_TRY(check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "event"));
+    }
     VOXRIDGE_TRY(check(cublas.create(&blas_)));
     VOXRIDGE_TRY(check(cublas.set_stream(blas_, stream_)));
     // No TF32 and no other emulation of single precision.
@@ -55,6 +64,8 @@ class CudaRuntime {
 
   Outcome use() { return check(cudaSetDevice(kDevice), "device"); }
   Outcome synchronize() { return check(cudaStreamSynchronize(stream_), "device"); }
+  Outcome mark(int slot) { return check(cudaEventRecord(events_[slot], stream_), "event"); }
+  Outcome wait(int slot) { return check(cudaEventSynchronize(events_[slot]), "event"); }
   int multiprocessors() const { return multiprocessors_; }
 
   Outcome allocate(size_t bytes, void** out) { return check(cudaMalloc(out, bytes), "memory of the device"); }
@@ -92,6 +103,18 @@ class CudaRuntime {
                const float* b, int ldb, float beta, float* c, int ldc) {
     return check(Cublas::the_one().sgemm(blas_, operation(transpose_a), operation(transpose_b), m, n, k, &alpha, a, lda,
                                          b, ldb, &beta, c, ldc));
+  }
+
+  Outcome syrk(bool transpose, int n, int k, double alpha, const double* a, int lda, double beta, double* c, int ldc) {
+    return check(Cublas::the_one().dsyrk(blas_, CUBLAS_FILL_MODE_LOWER, operation(transpose), n, k, &alpha, a, lda,
+                                         &beta, c, ldc));
+  }
+
+  Outcome eigen_bytes(const EigenProblem& problem, size_t* bytes) {
+    return after_solver(solver_.workspace(problem, stream_, bytes));
+  }
+  Outcome eigen(const EigenProblem& problem, double* values, int* info, void* work, size_t bytes) {
+    return after_solver(solver_.solve(problem, values, info, work, bytes));
   }
 
   // The arguments are converted to the kernel's parameters.
@@ -135,6 +158,12 @@ class CudaRuntime {
       default:
         return {VOXRIDGE_FAILED, "cuBLAS", "an internal error"};
     }
+  }
+
+  // A failure of the solver is one of the device only where the device says so, too.
+  Outcome after_solver(const Outcome& outcome) {
+    if (!outcome.ok()) VOXRIDGE_TRY(check(cudaStreamSynchronize(stream_), "cuSOLVER"));
+    return outcome;
   }
 
   static Outcome describe_device(voxridge_cuda_info* out) {
@@ -189,7 +218,9 @@ class CudaRuntime {
   }
 
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t events_[VOXRIDGE_SLOTS] = {};
   cublasHandle_t blas_ = nullptr;
+  CudaSolver solver_;
   int multiprocessors_ = 0;
   std::vector<void*> ordinary_;
 };

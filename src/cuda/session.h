@@ -4,8 +4,12 @@
 //   static void describe(voxridge_cuda_info*)   fills in all but `reason`'s defaults; available, or the reason
 //   start(), use(), synchronize()               Outcome; use() makes the device the calling thread's
 //   allocate(bytes, void**), release(void*), allocate_host(bytes, void**), release_host(void*)
+//   mark(slot), wait(slot)                      Outcome; wait ends when what was asked for before the mark is done
 //   copy_in(Copy), copy_out(Copy)               Outcome; both may return before the copy is made
-//   gemm(...), launch(kernel, Grid, ...)        Outcome; likewise
+//   gemm(...), syrk(...), launch(kernel, ...)   Outcome; likewise
+//   eigen_bytes(EigenProblem, size_t*)          Outcome; workspace that eigen() needs on the device
+//   eigen(EigenProblem, values, info, ...)      Outcome; likewise
+//   static find_solver(text)                    where the solver came from, or false and why there is none
 //   multiprocessors()
 #pragma once
 
@@ -32,6 +36,13 @@ struct Copy {
 
 struct Grid {
   unsigned x, y;
+};
+
+// The lower triangle of a symmetric n x n matrix on the device, which its eigenvectors will take the place of.
+struct EigenProblem {
+  int64_t n;
+  double* a;
+  int64_t lda;
 };
 
 // The small vectors of one call: inputs, sent in one copy, then results.

@@ -4,6 +4,7 @@
 //   load PATH      prints what it found; ends with 0 where all is as it should be
 #include <dlfcn.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -26,13 +27,17 @@ int main(int argc, char** argv) {
   voxridge_cuda_info about;
   if (table->info(&about) != VOXRIDGE_OK) return wrong("no info", "");
   voxridge_cuda_session* session = nullptr;
-  char text[512] = "";
+  char text[512] = "", solver[512] = "";
+  const int solver_code = table->solver(solver, sizeof solver);
+  if (solver[0] == '\0' || (solver_code != VOXRIDGE_OK && solver_code != VOXRIDGE_UNAVAILABLE)) {
+    return wrong("no word about the solver", solver);
+  }
   const int code = table->open(&session, text, sizeof text);
   if (about.available == 0) {
     if (about.reason[0] == '\0') return wrong("not available", "and no reason given");
     if (code != VOXRIDGE_UNAVAILABLE || session != nullptr) return wrong("a session without a device", text);
     if (std::strcmp(text, about.reason) != 0) return wrong("two reasons", text);
-    std::printf("built for %s; not available: %s\n", about.architectures, about.reason);
+    std::printf("built for %s; not available: %s; cuSOLVER: %s\n", about.architectures, about.reason, solver);
     return 0;
   }
   if (code != VOXRIDGE_OK) return wrong("no session", text);
@@ -44,12 +49,21 @@ int main(int argc, char** argv) {
                      table->allocate(session, sizeof c, &product) == VOXRIDGE_OK &&
                      table->to_device(session, f64, a, 3, 3, 2, dev, 3, 0) == VOXRIDGE_OK &&
                      table->gemm(session, f64, 1, 0, 2, 2, 3, 1, dev, 3, dev, 3, 0, product, 2) == VOXRIDGE_OK &&
-                     table->to_host(session, f64, product, 2, 2, 2, c, 2) == VOXRIDGE_OK &&
+                     table->to_host(session, f64, product, 2, 2, 2, c, 2, 0) == VOXRIDGE_OK &&
                      table->squares(session, f64, dev, 3, 3, 2, nullptr, sums) == VOXRIDGE_OK;
   if (!right || c[0] != 14 || c[1] != 32 || c[3] != 77 || sums[0] != 14 || sums[1] != 77) {
     return wrong("wrong results", table->text(session));
   }
+  // [14 .; 32 77]: where there is a solver, its trace and determinant.
+  double values[2] = {0, 0};
+  if (solver_code == VOXRIDGE_OK &&
+      (table->syrk(session, 1, 2, 3, 1, dev, 3, 0, product, 2) != VOXRIDGE_OK ||
+       table->syevd(session, 2, product, 2, values) != VOXRIDGE_OK || std::fabs(values[0] + values[1] - 91) > 1e-12 ||
+       std::fabs(values[0] * values[1] - 54) > 1e-10)) {
+    return wrong("wrong eigenvalues", table->text(session));
+  }
   table->close(session);
-  std::printf("built for %s; works on %s, cuBLAS from %s\n", about.architectures, about.name, about.libraries);
+  std::printf("built for %s; works on %s, cuBLAS from %s, cuSOLVER from %s\n", about.architectures, about.name,
+              about.libraries, solver);
   return 0;
 }

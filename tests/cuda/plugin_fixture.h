@@ -72,7 +72,7 @@ class OnDevice {
   int64_t ld() const { return ld_; }
   Matrix<T> back(int64_t rows, int64_t cols) const {
     Matrix<T> host(rows, cols);
-    EXPECT(table().to_host(session_, kType<T>, data_, ld_, rows, cols, host.data.data(), host.ld) == VOXRIDGE_OK);
+    EXPECT(table().to_host(session_, kType<T>, data_, ld_, rows, cols, host.data.data(), host.ld, 0) == VOXRIDGE_OK);
     return host;
   }
 

@@ -14,11 +14,12 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 root=$(cd "$here/../.." && pwd) || exit 1
 
 links() { printf 'int main() { return 0; }\n' | g++ -x c++ -o /dev/null - "$@" >/dev/null 2>&1; }
-if links -lopenblas; then blas=-lopenblas; else blas=-lblas; fi
+if links -lopenblas; then blas=-lopenblas; else blas="-llapack -lblas"; fi
 
 host_plugin() {
+  # shellcheck disable=SC2086
   g++ -std=c++17 -O1 -fPIC -shared -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror \
-    -Wl,--version-script="$root/src/cuda/exports.map" -I"$root/src" -o "$1" "$here/plugin_cpu.cpp" "$blas" -lpthread
+    -Wl,--version-script="$root/src/cuda/exports.map" -I"$root/src" -o "$1" "$here/plugin_cpu.cpp" $blas -lpthread
 }
 
 if [ "${1:-}" = plugin ]; then
@@ -153,7 +154,8 @@ cat "$log"
 if grep -q '; works on ' "$log"; then
   # The sanitizer leaves the driver the addresses that it wants.
   VOXRIDGE_TEST_PLUGIN=$plugin ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 \
-    "$build/plugin_tests" copies_and_gemm functions scores refused_arguments memory_of_the_caller forked >"$log" 2>&1
+    "$build/plugin_tests" copies_and_gemm functions scores refused_arguments memory_of_the_caller forked \
+    gram eigen_of two_buffers >"$log" 2>&1
   check "the functions give the right results on the device" $? "$log"
 else
   echo "skip: no device, so the CUDA plugin was not run"

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
+#include <string>
 
 #include "cuda/session.h"
 
@@ -19,6 +21,10 @@ void dgemm_(const char*, const char*, const int*, const int*, const int*, const 
             const double*, const int*, const double*, double*, const int*);
 void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
             const float*, const int*, const float*, float*, const int*);
+void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            double*, const int*);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
+             int*);
 }
 
 namespace voxridge_plugin {
@@ -61,6 +67,10 @@ class GuardedMemory {
   int running_ = 0;
 };
 
+// How the solver of eigenvalue problems behaves: it works, is not there, has not enough memory, does not converge, or
+// returns an error. VOXRIDGE_SHIM_SOLVER names it.
+enum class Solver { works, missing, memory, fails, error };
+
 // What tests look at and change. VOXRIDGE_SHIM_MEMORY: bytes that the device has (default 8 GB). VOXRIDGE_SHIM_GUARD,
 // set to anything: memory of the device is guarded.
 struct Simulation {
@@ -72,12 +82,22 @@ struct Simulation {
   long allocations = 0;                  // since the counter was set to 0
   long fail_first = -1, fail_last = -1;  // the allocations with these numbers, counted from 0, fail
   size_t device_bytes = 0;
+  // Since the process began: bytes copied to the device and back, and calls.
+  std::atomic<int64_t> bytes_in{0}, bytes_out{0}, grams{0}, solved{0};
+  Solver solver = solver_named(std::getenv("VOXRIDGE_SHIM_SOLVER"));
   // Every call fails as after an error of the device. VOXRIDGE_SHIM_BROKEN, set to anything, begins so.
   std::atomic<bool> broken{std::getenv("VOXRIDGE_SHIM_BROKEN") != nullptr};
 
   static Simulation& the_one() {
     static Simulation simulation;
     return simulation;
+  }
+  static Solver solver_named(const char* name) {
+    const std::string names[] = {"works", "missing", "memory", "fails", "error"};
+    for (int k = 1; name != nullptr && k < 5; ++k) {
+      if (names[k] == name) return static_cast<Solver>(k);
+    }
+    return Solver::works;
   }
   static double memory() {
     const char* bytes = std::getenv("VOXRIDGE_SHIM_MEMORY");
@@ -125,21 +145,29 @@ class CpuRuntime {
     out->memory_free = out->memory_total - static_cast<double>(simulation.device_bytes);
     std::strcpy(out->name, "CPU shim");
     std::strcpy(out->architectures, "host");
-    std::strcpy(out->libraries, "the BLAS of the host");
+    std::snprintf(out->libraries, sizeof out->libraries, "the BLAS of the host; in %lld, out %lld, syrk %lld, syevd %lld",
+                  static_cast<long long>(simulation.bytes_in), static_cast<long long>(simulation.bytes_out),
+                  static_cast<long long>(simulation.grams), static_cast<long long>(simulation.solved));
+  }
+
+  static bool find_solver(char (&text)[kTextSize]) {
+    const bool found = Simulation::the_one().solver != Solver::missing;
+    put_text(text, kTextSize, found ? "the LAPACK of the host" : "cuSOLVER cannot be loaded: the shim has none");
+    return found;
   }
 
   Outcome start() { return state(); }
   Outcome use() { return {}; }
   int multiprocessors() const { return kMultiprocessors; }
 
-  Outcome synchronize() {
-    Simulation& simulation = Simulation::the_one();
-    if (simulation.guarded) simulation.guard.enter();
-    for (const auto& work : queue_) work();
-    if (simulation.guarded) simulation.guard.leave();
-    queue_.clear();
+  Outcome synchronize() { return run(begun_ + queue_.size()); }
+
+  // Work is done no earlier than somebody waits for it, and no further than that.
+  Outcome mark(int slot) {
+    marks_[slot] = begun_ + queue_.size();
     return state();
   }
+  Outcome wait(int slot) { return run(marks_[slot]); }
 
   Outcome allocate(size_t bytes, void** out) {
     return Simulation::the_one().take(Simulation::the_one().device, bytes, out);
@@ -158,9 +186,11 @@ class CpuRuntime {
   }
 
   Outcome copy_in(const Copy& copy) {
+    Simulation::the_one().bytes_in += copy.bytes * copy.cols;
     return later([copy] { run_copy(copy); });
   }
   Outcome copy_out(const Copy& copy) {
+    Simulation::the_one().bytes_out += copy.bytes * copy.cols;
     return later([copy] { run_copy(copy); });
   }
 
@@ -171,6 +201,32 @@ class CpuRuntime {
   Outcome gemm(bool ta, bool tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {
     return later([=] { sgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc); });
+  }
+
+  Outcome syrk(bool transpose, int n, int k, double alpha, const double* a, int lda, double beta, double* c, int ldc) {
+    ++Simulation::the_one().grams;
+    return later([=] { dsyrk_("L", transpose ? "T" : "N", &n, &k, &alpha, a, &lda, &beta, c, &ldc); });
+  }
+
+  Outcome eigen_bytes(const EigenProblem& problem, size_t* bytes) {
+    const Solver solver = Simulation::the_one().solver;
+    if (solver == Solver::missing) return {VOXRIDGE_UNAVAILABLE, "", "cuSOLVER cannot be loaded: the shim has none"};
+    if (solver == Solver::memory) return {VOXRIDGE_NO_MEMORY, "memory of the shim", "out of memory"};
+    *bytes = sizeof(double) * static_cast<size_t>(1 + 6 * problem.n + 2 * problem.n * problem.n);
+    return {};
+  }
+
+  Outcome eigen(const EigenProblem& problem, double* values, int* info, void* work, size_t bytes) {
+    ++Simulation::the_one().solved;
+    const Solver solver = Simulation::the_one().solver;
+    if (solver == Solver::error) return {VOXRIDGE_NO_SOLUTION, "cuSOLVER", "an internal error"};
+    return later([=] {
+      const int n = static_cast<int>(problem.n), lda = static_cast<int>(problem.lda);
+      const int size = static_cast<int>(bytes / sizeof(double)), int_size = 3 + 5 * n;
+      std::vector<int> ints(static_cast<size_t>(int_size));
+      dsyevd_("V", "L", &n, problem.a, &lda, values, static_cast<double*>(work), &size, ints.data(), &int_size, info);
+      if (solver == Solver::fails) *info = 1;
+    });
   }
 
   template <class T>
@@ -190,6 +246,17 @@ class CpuRuntime {
     return {VOXRIDGE_FAILED, "device", "an illegal memory access was encountered"};
   }
 
+  Outcome run(size_t end) {
+    Simulation& simulation = Simulation::the_one();
+    if (simulation.guarded) simulation.guard.enter();
+    for (; begun_ < end; ++begun_) {
+      queue_.front()();
+      queue_.pop_front();
+    }
+    if (simulation.guarded) simulation.guard.leave();
+    return state();
+  }
+
   Outcome later(std::function<void()> work) {
     queue_.push_back(std::move(work));
     return state();
@@ -202,7 +269,9 @@ class CpuRuntime {
     }
   }
 
-  std::vector<std::function<void()>> queue_;
+  std::deque<std::function<void()>> queue_;
+  size_t begun_ = 0;  // pieces of work so far
+  size_t marks_[VOXRIDGE_SLOTS] = {};
 };
 
 }  // namespace voxridge_plugin

@@ -28,6 +28,8 @@ int all_of_it() {
     if ((c = t.allocate(s, bytes, &a)) || (c = t.allocate(s, bytes, &b)) || (c = t.allocate_host(s, bytes, &pinned)) ||
         (c = t.to_device(s, f64, host.data.data(), kRows, kRows, kCols, a, kRows, 0)) ||
         (c = t.gemm(s, f64, 1, 0, kCols, kCols, kRows, 1, a, kRows, a, kRows, 0, b, kRows)) ||
+        (c = t.syrk(s, 1, kCols, kRows, 1, a, kRows, 0, b, kRows)) ||
+        (c = t.syevd(s, kCols, b, kRows, sums.data())) ||
         (c = t.gather(s, f64, a, kRows, kCols, rows.data(), 3, nullptr, b, kRows)) ||
         (c = t.copy_columns(s, f64, 0, a, kRows, kRows, rows.data(), 3, b, kRows)) ||
         (c = t.leave_out(s, f64, a, kRows, a, kRows, kRows, kCols, ones.data(), ones.data(), b, kRows)) ||
@@ -120,7 +122,7 @@ TEST(outgrown_memory_for_vectors) {
   EXPECT(table().scale_rows(session, VOXRIDGE_F64, dev, many, many, 1, x.data(), dev, many) == VOXRIDGE_OK);
   EXPECT(table().allocate_host(session, 1 << 20, &host) == VOXRIDGE_OK);
   std::memset(host, 0, 1 << 20);
-  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, few, few, 1, back.data(), few) == VOXRIDGE_OK);
+  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, few, few, 1, back.data(), few, 0) == VOXRIDGE_OK);
   EXPECT(back[0] == 8 && back[few - 1] == 8);
 }
 

@@ -196,13 +196,20 @@ TEST(refused_arguments) {
   refused(t.to_device(session, f64, host, 3, 4, 1, dev, 4, 0), "`host` ld 3 is less than its 4 rows");
   refused(t.to_device(session, f64, host, 4, 4, 1, dev, 3, 0), "`dev` ld 3");
   refused(t.to_device(session, f64, host, 4, -4, 1, dev, 4, 0), "-4 x 1 is no size");
-  refused(t.to_host(session, f64, dev, 4, 4, vast, x, 4), "too large");
-  refused(t.to_host(session, f64, dev, 4, 4, 1, nullptr, 4), "to_host: `host` is NULL");
+  refused(t.to_host(session, f64, dev, 4, 4, vast, x, 4, 0), "too large");
+  refused(t.to_host(session, f64, dev, 4, 4, 1, nullptr, 4, 0), "to_host: `host` is NULL");
   refused(t.gemm(session, f64, 0, 0, huge, 1, 1, 1, dev, huge, dev, 1, 0, dev, huge), "`m` 2147483648 is beyond");
   refused(t.gemm(session, f64, 0, 0, 1, 1, huge, 1, dev, 1, dev, huge, 0, dev, 1), "`k` 2147483648 is beyond");
   refused(t.gemm(session, f64, 0, 0, 2, 2, 2, 1, dev, huge, dev, 2, 0, dev, 2), "`lda` 2147483648 is beyond");
   refused(t.gemm(session, f64, 1, 0, 2, 2, 3, 1, dev, 2, dev, 3, 0, dev, 2), "`a` ld 2 is less than its 3 rows");
   refused(t.gemm(session, f64, 0, 0, 2, 2, 2, 1, dev, 2, nullptr, 2, 0, dev, 2), "`b` is NULL");
+  refused(t.syrk(session, 0, 1, huge, 1, dev, 1, 0, dev, 1), "syrk: `k` 2147483648 is beyond");
+  refused(t.syrk(session, 1, 2, 3, 1, dev, 2, 0, dev, 2), "syrk: `a` ld 2 is less than its 3 rows");
+  refused(t.syrk(session, 0, 2, 3, 1, dev, 2, 0, nullptr, 2), "`c` is NULL");
+  refused(t.syevd(session, 3, dev, 2, x), "syevd: `a` ld 2 is less than its 3 rows");
+  refused(t.syevd(session, 2, dev, 2, nullptr), "`values` is NULL");
+  refused(t.mark(session, 2), "mark: `slot` 2 is not between 0 and 1");
+  refused(t.wait(session, -1), "wait: `slot` -1 is not");
   refused(t.gather(session, f64, dev, 3, 1, index, 2, nullptr, dev, 2), "`rows` 3 is not between 0 and 2");
   refused(t.gather(session, f64, dev, 4, 1, index, 3, nullptr, dev, 3), "`rows` -1 is not");
   refused(t.gather(session, f64, dev, 4, 1, nullptr, 3, nullptr, dev, 3), "`rows` is NULL");
@@ -229,6 +236,8 @@ TEST(refused_arguments) {
   EXPECT(t.synchronize(session) == VOXRIDGE_OK);
   EXPECT(t.to_device(session, f64, nullptr, 0, 0, 5, nullptr, 0, 0) == VOXRIDGE_OK);
   EXPECT(t.gemm(session, f64, 0, 0, 0, 3, 2, 1, nullptr, 0, dev, 2, 0, nullptr, 0) == VOXRIDGE_OK);
+  EXPECT(t.syrk(session, 0, 0, 3, 1, nullptr, 0, 0, nullptr, 0) == VOXRIDGE_OK);
+  EXPECT(t.syevd(session, 0, nullptr, 0, nullptr) == VOXRIDGE_OK);
   EXPECT(t.error_sums(session, f64, nullptr, 2, 2, 0, nullptr, 6, 3, nullptr, 3) == VOXRIDGE_OK);
   EXPECT(t.subtract(session, f64, nullptr, 0, nullptr, 0, 0, 4, nullptr, 0) == VOXRIDGE_OK);
   EXPECT(t.error_sums(session, f64, nullptr, 0, 0, 2, nullptr, 0, 3, x, 3) == VOXRIDGE_OK);
@@ -253,14 +262,14 @@ TEST(memory_of_the_caller_is_free_after_a_call) {
     EXPECT(table().scale_rows(session, VOXRIDGE_F64, dev, n, n, 1, weights.data(), dev, n) == VOXRIDGE_OK);
     std::fill(weights.begin(), weights.end(), -1.0);
   }
-  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, n, n, 1, back.data(), n) == VOXRIDGE_OK);
+  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, n, n, 1, back.data(), n, 0) == VOXRIDGE_OK);
   EXPECT(close(back[0], product, 1e-13, product) && back[0] == back[n - 1]);
   // `later`: after synchronize.
   std::fill_n(static_cast<double*>(pinned), n, 4.0);
   EXPECT(table().to_device(session, VOXRIDGE_F64, pinned, n, n, 1, dev, n, 1) == VOXRIDGE_OK);
   EXPECT(table().synchronize(session) == VOXRIDGE_OK);
   std::fill_n(static_cast<double*>(pinned), n, 5.0);
-  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, n, n, 1, back.data(), n) == VOXRIDGE_OK);
+  EXPECT(table().to_host(session, VOXRIDGE_F64, dev, n, n, 1, back.data(), n, 0) == VOXRIDGE_OK);
   EXPECT(back[0] == 4 && back[n - 1] == 4);
 }
 
@@ -278,6 +287,7 @@ TEST(forked_process) {
     right = right && table().open(&own, text, sizeof text) == VOXRIDGE_UNAVAILABLE && own == nullptr;
     right = right && std::strstr(text, "forked") != nullptr;
     right = right && table().synchronize(session) == VOXRIDGE_UNAVAILABLE;
+    right = right && table().solver(text, sizeof text) == VOXRIDGE_UNAVAILABLE && std::strstr(text, "forked") != nullptr;
     table().close(session);
     _exit(right ? 0 : 1);
   }

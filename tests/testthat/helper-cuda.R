@@ -43,5 +43,6 @@ with_plugin <- function(plugin, code, ...) {
 # A device, as a plugin describes it.
 FAKE_GPU <- c(
   FAKE_AVAILABLE = "1", FAKE_NAME = "Pocket 9000", FAKE_FREE = "10e9", FAKE_DRIVER = "12040",
-  FAKE_ARCHITECTURES = "80 90", FAKE_LIBRARIES = "libcublas.so.12"
+  FAKE_ARCHITECTURES = "80 90", FAKE_LIBRARIES = "libcublas.so.12",
+  FAKE_SOLVER = "cuSOLVER cannot be loaded: no such file"
 )

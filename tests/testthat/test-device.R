@@ -60,3 +60,19 @@ test_that("unknown words are refused with the known ones", {
   expect_refused(resolve_backend("tpu"), "device", c("cpu", "gpu", "auto"))
   expect_refused(resolve_backend("cpu", precision = "half"), "precision", c("double", "single"))
 })
+
+test_that("what has no code for the GPU refuses it, there or not, and takes the CPU for auto", {
+  fit <- function(device) refuse_gpu(device, "logistic ridge", rlang::current_env())
+  expect_identical(fit("cpu"), backend_for("cpu"))
+  auto <- fit("auto")
+  expect_identical(auto[c("name", "device", "precision")], backend_for("cpu")[c("name", "device", "precision")])
+  expect_identical(auto$reason, "There is no code for the GPU for logistic ridge.")
+  # the default of an argument
+  expect_identical(fit(c("cpu", "gpu", "auto")), fit("cpu"))
+  cnd <- expect_error(fit("gpu"), class = "voxridge_error_device_unsupported")
+  expect_match(conditionMessage(cnd), '`device` must be "cpu" or "auto" for logistic ridge, not "gpu".', fixed = TRUE)
+  expect_identical(cnd$found, "gpu")
+  expect_identical(cnd$expected, c("cpu", "auto"))
+  expect_identical(rlang::call_name(cnd$call), "fit")
+  expect_refused(fit("tpu"), "device", c("cpu", "gpu", "auto"))
+})

@@ -50,7 +50,7 @@ test_that("files that are no plugin of this package are refused in words, and a 
     sprintf("folder <- %s", deparse(folder)),
     "answers <- sapply(c('none.so', 'text.so', 'head.so', 'half.so', 'last_byte.so', 'foreign.so'),",
     "                  function(file) reason(file.path(folder, file)))",
-    "Sys.setenv(FAKE_ABI = '2')",
+    "Sys.setenv(FAKE_ABI = '1')",
     "answers[['abi.so']] <- reason(file.path(folder, 'abi.so'))",
     "Sys.unsetenv('FAKE_ABI'); Sys.setenv(FAKE_TABLE_SIZE = '8')",
     "answers[['table.so']] <- reason(file.path(folder, 'table.so'))",
@@ -61,7 +61,7 @@ test_that("files that are no plugin of this package are refused in words, and a 
     "none.so" = "is not there or cannot be read", "text.so" = "cannot be opened", "head.so" = "is damaged",
     "half.so" = "is damaged: it ends too early. Install voxridge again.", "last_byte.so" = "is damaged",
     "foreign.so" = "is not a plugin of voxridge",
-    "abi.so" = "its interface has number 2, not 1. Install voxridge again.",
+    "abi.so" = "its interface has number 1, not 2. Install voxridge again.",
     "table.so" = "is of another voxridge: its table has 8 bytes, not"
   )
   for (file in names(words)) {
@@ -108,12 +108,14 @@ test_that("a GPU is described, and chosen where it is asked for", {
   expect_identical(answers[[4L]]$reason, "The CPU was asked for.")
   expect_equal(unlist(answers[5:7]), c(0.9 * 10 - 0.512, 3, 0.9 * 10 - 0.512))
   cuda <- answers[[8L]]
-  expect_identical(cuda[c("plugin", "architectures", "libraries", "driver", "runtime")], list(
-    plugin = plugin, architectures = "80 90", libraries = "libcublas.so.12", driver = "12.4", runtime = "13.0"
+  expect_identical(cuda[c("plugin", "architectures", "libraries", "solver", "driver", "runtime")], list(
+    plugin = plugin, architectures = "80 90", libraries = "libcublas.so.12",
+    solver = "cuSOLVER cannot be loaded: no such file", driver = "12.4", runtime = "13.0"
   ))
   expect_equal(cuda$size_mb, file.size(plugin) / 1e6)
   report <- paste(answers[[9L]], collapse = "\n")
-  words <- c("Pocket 9000 (10 GB free)", "architectures 80 90", "libcublas.so.12", "12.4, the plugin was built for 13")
+  words <- c("Pocket 9000 (10 GB free)", "architectures 80 90", "libcublas.so.12", "cuSOLVER cannot be loaded",
+             "12.4, the plugin was built for 13")
   for (word in words) expect_match(report, word, fixed = TRUE)
   expect_lte(length(answers[[9L]]), 15L)
   expect_identical(answers[[10L]][1L], "voxridge_error_gpu_out_of_memory")

@@ -36,6 +36,13 @@ same <- function(what, fun, ..., parts = NULL) {
   if (!is.null(parts)) { gpu <- gpu[parts]; cpu <- cpu[parts] }
   cat(sprintf('%s | %.3g\\n', what, differ(gpu, cpu)))
 }
+# What has crossed the bus (bytes) and what was done there since the process began; NULL on a real GPU.
+counts <- function() {
+  text <- voxridge:::core_cuda_info(Sys.getenv('VOXRIDGE_CUDA_PLUGIN'))$libraries
+  if (!grepl('in [0-9]+, out [0-9]+, syrk', text)) return(NULL)
+  numbers <- as.numeric(regmatches(text, gregexpr('[0-9]+', text))[[1]])
+  stats::setNames(numbers, c('bytes_in', 'bytes_out', 'syrk', 'syevd'))
+}
 "
 
 expect_parity <- function(lines, tolerance, n) {
@@ -169,4 +176,45 @@ test_that("a failing device ends the call with a classed error, and so do later 
   ", VOXRIDGE_SHIM_BROKEN = "yes")
   expect_match(paste(lines, collapse = "\n"), "voxridge_error_device_failed")
   expect_match(lines[length(lines)], "armadillo")
+})
+
+# Large enough for Gram matrices, eigenvalues and products of factors to go to the GPU.
+LARGE_CALLS <- "
+  wide <- problem(700, 900, 30, 6)
+  tall <- problem(1400, 560, 30, 7)
+  Xs <- list(a = wide$X[, 1:400], b = wide$X[, 401:900])
+  same('all rows', solve_ridge_cv, wide$X, wide$Y, alphas = 10^(0:4), cv = 5, fit_intercept = TRUE)
+  same('own factors', solve_ridge_cv, wide$X, wide$Y, alphas = 10^(0:4), cv = 5, score_func = 'correlation')
+  same('primal', solve_ridge_cv, tall$X, tall$Y, alphas = 10^(0:4), cv = 5, fit_intercept = TRUE)
+  same('bands', solve_banded_ridge_cv, Xs, wide$Y, n_iter = 2, alphas = 10^(1:4), cv = 3, seed = 1)
+  shown <- counts()
+  cat('counted:', is.null(shown), shown[['syrk']] > 0, shown[['syevd']], '\n')
+"
+
+test_that("factors made on the GPU give the answers of the CPU", {
+  lines <- gpu_lines(LARGE_CALLS)
+  expect_parity(lines, 1e-9, 4L)
+  counted <- grep("^counted: ", lines, value = TRUE)
+  expect_match(counted, "counted: (TRUE|FALSE TRUE [1-9])")
+})
+
+test_that("so do factors that a missing or failing solver leaves to the host", {
+  for (solver in c("missing", "memory", "fails", "error")) {
+    lines <- gpu_lines(LARGE_CALLS, VOXRIDGE_SHIM_SOLVER = solver)
+    expect_parity(lines, 1e-9, 4L)
+    solved <- if (solver %in% c("fails", "error")) "[1-9]" else "0"  # as often as the solver was asked
+    expect_match(grep("^counted: ", lines, value = TRUE), sprintf("counted: (TRUE|FALSE TRUE %s)", solved))
+  }
+})
+
+test_that("a GPU too small for an eigenvalue problem leaves it to the host", {
+  lines <- gpu_lines("
+    wide <- problem(700, 900, 30, 6)
+    same('small', function(..., device) {
+      solve_ridge_cv(..., device = device, max_gpu_memory_gb = if (device == 'gpu') 0.015)
+    }, wide$X, wide$Y, alphas = 10^(0:4), cv = 5)
+    cat('counted:', is.null(counts()), counts()[['syevd']], '\n')
+  ")
+  expect_parity(lines, 1e-9, 1L)
+  expect_match(lines[length(lines)], "counted: (TRUE|FALSE 0)")
 })

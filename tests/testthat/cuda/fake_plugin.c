@@ -36,6 +36,11 @@ static int info(voxridge_cuda_info* out) {
   return (int)number("FAKE_INFO", VOXRIDGE_OK);
 }
 
+static int solver(char* text, int text_size) {
+  copy(text, (size_t)text_size, "FAKE_SOLVER");
+  return VOXRIDGE_UNAVAILABLE;
+}
+
 static int open_session(voxridge_cuda_session** out, char* text, int text_size) {
   *out = &the_session;
   copy(text, (size_t)text_size, "FAKE_TEXT");
@@ -50,12 +55,13 @@ const voxridge_cuda_table* voxridge_cuda(void) {
   table.abi = (int)number("FAKE_ABI", VOXRIDGE_CUDA_ABI);
   table.table_size = (int)number("FAKE_TABLE_SIZE", sizeof table);
   table.info = info;
+  table.solver = solver;
   table.open = open_session;
   table.close = close_session;
   return &table;
 }
 #else
-void* unused_functions[] = {(void*)info, (void*)open_session, (void*)close_session};
+void* unused_functions[] = {(void*)info, (void*)solver, (void*)open_session, (void*)close_session};
 #endif
 
 /* Opening it shows: it takes memory. */
