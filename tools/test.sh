@@ -1,6 +1,6 @@
 #!/bin/sh
 # All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, C++ tests, the CUDA
-# plugin, reference cases.
+# plugin and the check for machines with a GPU, reference cases.
 #
 #   sh tools/test.sh           everything
 #   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build
@@ -117,6 +117,15 @@ cuda_tests() {
   fi
 }
 
+gpu_check_tests() {
+  if [ -f tests/cuda/gpu_check.sh ]; then
+    ( unset VOXRIDGE_TEST_PLUGIN; sh tests/cuda/gpu_check.sh "$scratch" )
+  else
+    echo "skip: no tests/cuda/gpu_check.sh"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
 cpp_tests() {
   if [ -f tests/cpp/run.sh ]; then
     sh tests/cpp/run.sh "$scratch/cpp"
@@ -154,5 +163,6 @@ suite "generated files" sh tools/check_generated.sh
 suite "R tests" Rscript --no-save tools/run_testthat.R
 suite "C++ tests" cpp_tests
 suite "CUDA plugin" cuda_tests
+suite "GPU check" gpu_check_tests
 suite "reference cases" reference_cases
 finish
