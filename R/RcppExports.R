@@ -45,6 +45,10 @@ core_logistic <- function(X, Y, offset, weights, score_weights, penalty, folds, 
     .Call(`_voxridge_core_logistic`, X, Y, offset, weights, score_weights, penalty, folds, lambdas, n_lambdas, skip, options, control)
 }
 
+core_logistic_grid <- function(X, weights, penalty, n_lambdas, options, control) {
+    .Call(`_voxridge_core_logistic_grid`, X, weights, penalty, n_lambdas, options, control)
+}
+
 core_nonfinite_columns <- function(x) {
     .Call(`_voxridge_core_nonfinite_columns`, x)
 }

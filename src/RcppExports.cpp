@@ -161,6 +161,22 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_logistic_grid
+std::vector<double> core_logistic_grid(const Rcpp::NumericMatrix& X, const Rcpp::NumericVector& weights, SEXP penalty, int n_lambdas, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_logistic_grid(SEXP XSEXP, SEXP weightsSEXP, SEXP penaltySEXP, SEXP n_lambdasSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type penalty(penaltySEXP);
+    Rcpp::traits::input_parameter< int >::type n_lambdas(n_lambdasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_logistic_grid(X, weights, penalty, n_lambdas, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nonfinite_columns
 Rcpp::IntegerVector core_nonfinite_columns(const Rcpp::NumericMatrix& x);
 RcppExport SEXP _voxridge_core_nonfinite_columns(SEXP xSEXP) {
@@ -401,6 +417,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
     {"_voxridge_core_logistic_route", (DL_FUNC) &_voxridge_core_logistic_route, 3},
     {"_voxridge_core_logistic", (DL_FUNC) &_voxridge_core_logistic, 12},
+    {"_voxridge_core_logistic_grid", (DL_FUNC) &_voxridge_core_logistic_grid, 6},
     {"_voxridge_core_nonfinite_columns", (DL_FUNC) &_voxridge_core_nonfinite_columns, 1},
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},
