@@ -90,7 +90,7 @@ print.voxridge_logistic <- function(x, ...) {
   print_fields(logistic_title(x), c(
     positive = positive_words(x),
     if (!is.null(x$cv)) c(folds = count_label(x$cv$folds$n, "fold")),
-    if (length(counted)) c(lambda = lambda_words(x, counted), print_loss(x, counted), print_certificate(x)),
+    if (length(counted)) c(print_lambda(x, counted), print_loss(x, counted), print_certificate(x)),
     print_logistic_parts(x),
     computed = sprintf("%s (%s), %s solver, %s s", x$diagnostics$backend, backend_device(x$diagnostics$backend),
                        x$diagnostics$solver, format_numbers(x$diagnostics$seconds, 2L))
@@ -116,23 +116,17 @@ positive_words <- function(fit) {
   first_few(paste(target_labels(fit), words, sep = ": "), print_max())
 }
 
-# "0.07 (C 0.14)", for several targets the range; then where they lie on the grid.
-lambda_words <- function(fit, counted) {
+# "0.07 (C 0.14)", for several targets the range; then the grid they come from.
+print_lambda <- function(fit, counted) {
   lambda <- range(fit$best_lambda[counted])
-  C <- range(fit$C[counted])
-  shown <- if (lambda[1L] == lambda[2L] && C[1L] == C[2L]) {
-    sprintf("%s (C %s)", format_numbers(lambda[1L]), format_numbers(C[1L]))
-  } else {
-    sprintf("%s to %s (C %s to %s)", format_numbers(lambda[1L]), format_numbers(lambda[2L]), format_numbers(C[2L]),
-            format_numbers(C[1L]))
-  }
-  if (length(fit$lambda) == 1L) return(shown)
+  C <- rev(range(fit$C[counted]))
+  between <- function(x) paste(unique(format_numbers(x)), collapse = " to ")
+  shown <- sprintf("%s (C %s)", between(lambda), between(C))
+  if (length(fit$lambda) == 1L) return(c(lambda = shown))
+  rule <- if (is.null(fit$cv)) ", the smallest" else if (fit$choose == "1se") ", the largest within one se" else ""
   ends <- format_numbers(range(fit$lambda))
-  if (is.null(fit$cv)) {
-    return(sprintf("%s, the smallest of %d from %s to %s", shown, length(fit$lambda), ends[1L], ends[2L]))
-  }
-  rule <- if (fit$choose == "1se") "the largest within one se, " else ""
-  paste0(sprintf("%s, %sof %d from %s to %s", shown, rule, length(fit$lambda), ends[1L], ends[2L]), edge_words(fit))
+  grid <- sprintf("%d from %s to %s", length(fit$lambda), ends[1L], ends[2L])
+  c(lambda = paste0(shown, rule), grid = paste0(grid, edge_words(fit)))
 }
 
 # Where the best scores lie at an end of the grid.

@@ -62,8 +62,8 @@ logistic_losses <- function(y, z) {
 # ---- samples ---------------------------------------------------------------------------------
 
 # list(X, offset, samples): those of the fit.
-kept_logistic <- function(fit, newoffset, call) {
-  check_kept(fit, c("features", "Y"), call)
+kept_logistic <- function(fit, newoffset, call, arg = "object") {
+  check_kept(fit, c("features", "Y"), call, arg)
   if (!is.null(newoffset)) {
     abort(
       c("{.arg newoffset} must be NULL without {.arg newdata}, not {describe(newoffset)}.",
