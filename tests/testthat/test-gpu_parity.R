@@ -218,3 +218,34 @@ test_that("a GPU too small for an eigenvalue problem leaves it to the host", {
   expect_parity(lines, 1e-9, 1L)
   expect_match(lines[length(lines)], "counted: (TRUE|FALSE 0)")
 })
+
+test_that("a prepared X crosses the bus once, and so do the operators of the same penalties", {
+  lines <- gpu_lines("
+    d <- problem(200, 500, 1200, 8)
+    Y <- list(d$Y[, 1:600], d$Y[, 601:1200])
+    for (single in c('double', 'single')) for (score in c('r2', 'correlation')) {
+      prepared <- prepare_ridge(d$X, cv = 5, fit_intercept = TRUE, device = 'gpu')
+      crossed <- function(Y, alphas) {
+        before <- counts()
+        args <- list(Y = Y, alphas = alphas, score_func = score, precision = single, return_coefs = 'dual')
+        fit <- suppressWarnings(do.call(solve_ridge_cv, c(list(prepared, device = 'gpu'), args)))
+        plain <- suppressWarnings(do.call(solve_ridge_cv, c(list(d$X, cv = 5, fit_intercept = TRUE), args)))
+        if (single == 'double') cat(sprintf('same | %.3g\\n', differ(fit, plain[c('best_alphas', 'coefs')])))
+        (counts() - before)[['bytes_in']] / (length(Y) * if (single == 'double') 8 else 4)
+      }
+      if (is.null(counts())) next
+      shares <- c(crossed(Y[[1]], 10^(0:4)), crossed(Y[[2]], 10^(0:4)), crossed(Y[[1]], 10^(1:5)),
+                  crossed(Y[[1]], 10^(1:5)))
+      cat('shares:', single, score, shares, '\n')
+    }
+  ")
+  skip_if(!length(grep("^shares: ", lines)), "bytes are counted on the plugin for the host only")
+  expect_parity(lines, 1e-9, 8L)
+  shares <- strsplit(grep("^shares: ", lines, value = TRUE), " ")
+  expect_length(shares, 4L)
+  for (row in shares) {
+    crossed <- as.numeric(row[4:7])  # in units of Y, of which the small vectors of its tiles are a third
+    expect_lt(max(crossed[c(2, 4)]), 1.4)
+    expect_gt(min(crossed[c(1, 3)]), 1.5)
+  }
+})
