@@ -1,16 +1,16 @@
-# Which device `device = "auto"` takes: the one that is predicted to be done first. A prediction is work over rate, summed
-# over three kinds of work:
+# Which device `device = "auto"` takes: the one that is predicted to be done first. A prediction is work over rate,
+# summed over three kinds of work:
 #   products with the targets, in the precision of the call
 #   products of the factors, in double: Gram matrices, and the operators of the folds made from their eigenvectors
-#   eigenvalue problems, in double, at EIGEN_RATE of the rate of products; on the GPU at most at GPU_EIGEN_RATE, and from
-#     the order GPU_EIGEN_ORDER on (core/gpu_algebra.cpp): smaller ones are left to the CPU
+#   eigenvalue problems, in double, at EIGEN_RATE of the rate of products; on the GPU at most at GPU_EIGEN_RATE, and
+#     from the order GPU_EIGEN_ORDER on (core/gpu_algebra.cpp): smaller ones are left to the CPU
 # and for the GPU its start and the bytes that cross the bus. Rates of products and of the bus are measured once per R
 # process, by products and a copy of a few milliseconds each; only these and the sizes decide, so the choice is the same
 # for equal rates. A prepared X has its factors already; they are counted all the same, on both sides.
 
-# What a call asks of a device: list(flops, factor_flops, eigen_flops, eigen_order, bytes_in, bytes_out). `n` samples, `p`
-# features, `t` targets; `n_alphas` penalties (times candidates) are scored in `n_folds` folds (0: none); `coefs` as in
-# solve_ridge_cv().
+# What a call asks of a device: list(flops, factor_flops, eigen_flops, eigen_order, bytes_in, bytes_out). `n` samples,
+# `p` features, `t` targets; `n_alphas` penalties (times candidates) are scored in `n_folds` folds (0: none); `coefs` as
+# in solve_ridge_cv().
 ridge_work <- function(n, p, t, n_alphas, n_folds, coefs = "primal", precision = "double", n_candidates = 1) {
   n <- as.double(n)
   inner <- min(n, p)
