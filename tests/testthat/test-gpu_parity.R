@@ -83,8 +83,13 @@ test_that("searches on the GPU give the answers of the CPU", {
     d$Y[, 6] <- 2
     same('skipped and constant', solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), na_targets = 'skip', fit_intercept = TRUE)
     same('vector', solve_ridge_cv, d$X, d$Y[, 1], alphas = c(1, 10))
+    long <- problem(2000, 6, 520, 9)  # a tile takes several turns of the two buffers
+    same('long', solve_ridge_cv, long$X, long$Y, alphas = c(1, 10), cv = 3)
+    same('long predictions', cross_val_predict_ridge, long$X, long$Y, alphas = 1, cv = 3)
+    broad <- problem(20, 2100, 520, 10)
+    same('broad', solve_ridge_cv, broad$X, broad$Y, alphas = c(1, 10), cv = 3)
   ")
-  expect_parity(lines, 1e-9, 23L)
+  expect_parity(lines, 1e-9, 26L)
 })
 
 test_that("so do single precision, least squares, predictions, bands and prepared features", {
