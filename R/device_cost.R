@@ -105,6 +105,7 @@ on_device <- function(backend, n_threads, progress, run, call) {
   control <- core_control(n_threads, progress, call)
   if (backend$device == "cpu") return(list(value = run_core(run(control), call), backend = backend))
   control$gpu_bytes <- gpu_memory_budget_bytes(backend$limit_gb, call = call)
+  if (!is.null(backend$limit_gb)) control$gpu_limit <- backend$limit_gb * 1e9
   for (attempt in 1:3) {
     value <- tryCatch(run_core(run(control), call), voxridge_error_gpu_out_of_memory = identity)
     if (!inherits(value, "voxridge_error")) return(list(value = value, backend = backend))

@@ -254,3 +254,25 @@ test_that("a prepared X crosses the bus once, and so do the operators of the sam
     expect_gt(min(crossed[c(1, 3)]), 1.5)
   }
 })
+
+test_that("what a prepared X has left on the GPU counts against the limit, and makes room where it must", {
+  lines <- gpu_lines("
+    d <- problem(300, 1000, 700, 11)
+    free <- function() check_gpu_available()$memory_gb
+    before <- free()
+    prepared <- prepare_ridge(d$X, cv = 5, device = 'gpu', max_gpu_memory_gb = 0.03)
+    for (score in c('r2', 'correlation', 'r2')) {
+      same(score, function(X, ..., device) {
+        if (device == 'cpu') return(solve_ridge_cv(d$X, ..., cv = 5))
+        solve_ridge_cv(X, ..., device = device, max_gpu_memory_gb = 0.03)
+      }, prepared, d$Y, alphas = 10^(1:4), score_func = score, parts = c('best_alphas', 'coefs'))
+    }
+    cat('held:', before - free(), '\\n')
+    rm(prepared)
+    invisible(gc())
+    cat('left:', before - free(), '\\n')
+  ")
+  expect_parity(lines, 1e-9, 3L)
+  bytes <- function(what) as.numeric(sub(".*: ", "", grep(what, lines, value = TRUE)))
+  expect_lt(bytes("held:"), 0.045)  # with what sessions keep for the next request
+})
