@@ -353,7 +353,7 @@ certificate_table <- function(from, labels, lambda, used) {
   rows <- nrow(from$bound)
   columns <- function(x) as.vector(x[, used, drop = FALSE])
   margin <- columns(from$margin)
-  data.frame(
+  table <- list(
     target = rep(labels[used], each = rows),
     lambda = if (rows == 1L && length(lambda) > 1L) lambda[used] else rep(lambda, times = length(used)),
     iterations = as.integer(columns(from$iterations)),
@@ -368,4 +368,5 @@ certificate_table <- function(from, labels, lambda, used) {
     separable = ifelse(margin > 0, TRUE, NA),
     margin = margin
   )
+  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))  # data.frame() takes as long as a fit
 }

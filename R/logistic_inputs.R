@@ -237,9 +237,9 @@ report_logistic <- function(fit, default_grid) {
   }
   separable <- sum(table$separable, na.rm = TRUE)
   if (separable && fit$dims[["p"]] < fit$dims[["n"]]) {
+    whose <- if (nrow(table) > 1L) " of {separable} of {nrow(table)} target{?s}"
     cli::cli_inform(
-      c("A plane separates the classes of {separable} of {nrow(table)} target{?s}: {.arg lambda} alone sets the size of
-         the coefficients."),
+      paste0("A plane separates the classes", whose, ": {.arg lambda} alone sets the size of the coefficients."),
       class = c("voxridge_message_separable", "voxridge_message")
     )
   }
