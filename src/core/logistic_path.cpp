@@ -1,5 +1,6 @@
 #include "logistic_path.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "logistic_batch.h"
@@ -10,8 +11,10 @@ namespace voxridge {
 
 namespace {
 
-constexpr int kBatchIterations = 40;
-constexpr int64_t kLargestBound = 5000;  // features: beyond, only the diagonal of the bound is made
+// Iterations of a batch before Newton's method takes over: one of its steps costs as much as about d / 4 of them, and
+// few steps are needed.
+constexpr int64_t kFewestIterations = 40, kMostIterations = 200;
+constexpr int64_t kLargestShared = 5000;  // features: beyond, only the diagonal of the shared curvature is made
 
 class Path {
  public:
@@ -22,22 +25,27 @@ class Path {
     solution_.points.zeros(dims, rows.targets.size());
     solution_.losses.resize(rows.targets.size());
     solution_.certificates.resize(rows.targets.size());
+    solution_.linear.zeros(rows.row_norms.n_elem, rows.targets.size());
     for (size_t t = 0; t < rows.targets.size(); ++t) {
       if (options.fit_intercept) solution_.losses[t].intercept = null_logit(rows.targets[t]);
+      solution_.losses[t].evaluate(rows.targets[t], solution_.linear.colptr(t), options.fit_intercept);
     }
     if (route == LogisticRoute::primal || route == LogisticRoute::dual) return;
-    const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestBound;
-    bound_ = std::make_unique<CurvatureBound>(*rows.features, *rows.weights, options.fit_intercept, diagonal, control);
+    most_ = static_cast<int>(std::min(kMostIterations, std::max(kFewestIterations, dims / 4)));
+    const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestShared;
+    shared_ =
+        std::make_unique<SharedCurvature>(*rows.features, *rows.weights, options.fit_intercept, diagonal, control);
   }
 
   const LogisticSolution& solve(double lambda) {
-    if (bound_ == nullptr) {
+    if (shared_ == nullptr) {
       for (size_t t = 0; t < rows_.targets.size(); ++t) finish(t, lambda, nullptr);
       return with_margins();
     }
-    const Preconditioner preconditioner(*bound_, lambda);
-    solution_.certificates = logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda,
-                                            options_, kBatchIterations, solution_.points, solution_.losses, control_);
+    Preconditioner preconditioner(*shared_, lambda, 0.25);
+    solution_.certificates =
+        logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda, options_, most_,
+                       solution_.points, solution_.linear, solution_.losses, control_);
     for (size_t t = 0; t < rows_.targets.size(); ++t) {
       if (solution_.certificates[t].status == LogisticStatus::max_iterations) finish(t, lambda, &preconditioner);
     }
@@ -56,7 +64,7 @@ class Path {
   void finish(size_t t, double lambda, const Preconditioner* preconditioner) {
     const arma::vec start = solution_.points.col(t);
     if (route_ == LogisticRoute::dual) {
-      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start);
+      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
       run(space, t, lambda);
     } else if (route_ == LogisticRoute::matrix_free) {
       GradientSpace space(*rows_.features, lambda, options_.fit_intercept, start, *preconditioner, control_);
@@ -71,19 +79,22 @@ class Path {
   void run(Space& space, size_t t, double lambda) {
     LogisticCertificate& to = solution_.certificates[t];
     const LogisticCertificate before = std::move(to);
-    to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, solution_.losses[t], control_);
-    if (bound_ != nullptr) {
+    arma::vec linear = solution_.linear.col(t);
+    to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, linear, solution_.losses[t], control_);
+    if (shared_ != nullptr) {
       to.iterations += before.iterations;
       to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
     }
     solution_.points.col(t) = space.point();
+    solution_.linear.col(t) = linear;
   }
 
   const LogisticRows& rows_;
   const LogisticRoute route_;
   const LogisticOptions& options_;
   const Control& control_;
-  std::unique_ptr<CurvatureBound> bound_;
+  int most_ = 0;
+  std::unique_ptr<SharedCurvature> shared_;
   LogisticSolution solution_;
 };
 
