@@ -368,5 +368,6 @@ certificate_table <- function(from, labels, lambda, used) {
     separable = ifelse(margin > 0, TRUE, NA),
     margin = margin
   )
-  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))  # data.frame() takes as long as a fit
+  # data.frame() takes as long as a fit
+  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))
 }

@@ -41,14 +41,9 @@
 #' Those of [predict()][predict.voxridge_logistic]; `voxridge_error_type` (not a fit of these functions),
 #' `voxridge_error_conflict` (`lambda` or `threshold` for a ridge fit), `voxridge_error_argument` (a ridge fit without
 #' coefficients), `voxridge_error_no_data` (dual coefficients without data). See [voxridge-conditions].
-<<<<<<< HEAD
-#' @section Invariants: Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An
-#'   engine that was saved and read forecasts the same bits.
-=======
 #' @section Invariants:
 #' Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An engine that was
 #' saved and read forecasts the same bits.
->>>>>>> verbs
 #' @seealso [fit_logistic_ridge()], [decision_threshold()].
 #' @examples
 #' set.seed(1)
