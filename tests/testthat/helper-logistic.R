@@ -42,3 +42,47 @@ two_classes <- function(n, p, seed, strength = 1) {
   y <- as.integer(z > stats::median(z))
   list(X = X, y = y)
 }
+
+SOLVERS <- c("primal", "dual", "rotate", "batch", "matrix_free")
+
+# Fits without what they say of the ends of the grid and of classes that a plane separates.
+logistic_quietly <- function(...) {
+  withCallingHandlers(
+    fit_logistic_ridge(..., progress = FALSE),
+    voxridge_warning_lambda_at_edge = function(w) invokeRestart("muffleWarning"),
+    voxridge_message_separable = function(m) invokeRestart("muffleMessage")
+  )
+}
+
+# A fit without the time that it took.
+without_time <- function(fit) {
+  fit$diagnostics$seconds <- NULL
+  fit
+}
+
+# Coefficients and intercept of one target within 1e-7 of the oracle, relative to the largest of each.
+expect_oracle <- function(fit, X, y, lambda, ..., info = NULL) {
+  want <- logistic_oracle(X, y, lambda, ...)
+  relative <- function(got, want, size) max(abs(unname(got) - want)) / max(size, 1e-300)
+  size <- max(abs(want$coefs), if (all(want$coefs == 0)) 1)
+  error <- relative(fit$coefs, want$coefs, size)
+  error_b <- abs(fit$intercept - want$intercept) / max(1, abs(want$intercept))
+  testthat::expect(isTRUE(error <= 1e-7 && error_b <= 1e-7),
+                   sprintf("%s: off by %.2g (coefficients), %.2g (intercept)", paste(info, collapse = " "), error, error_b))
+  invisible(want)
+}
+
+# Scores of held-out logits, the slow and obvious way.
+logistic_score_oracle <- function(criterion, y, z, w = rep(1, length(y))) {
+  p <- stats::plogis(z)
+  mean_of <- function(x) sum(w * x) / sum(w)
+  switch(criterion,
+    log_loss = mean_of(-y * stats::plogis(z, log.p = TRUE) - (1 - y) * stats::plogis(-z, log.p = TRUE)),
+    brier = mean_of((y - p)^2),
+    accuracy = mean_of(ifelse(z >= 0, y, 1 - y)),
+    auc = {
+      pairs <- outer(w * y, w * (1 - y))
+      if (sum(pairs) > 0) sum(pairs * (outer(z, z, ">") + outer(z, z, "==") / 2)) / sum(pairs) else NA_real_
+    }
+  )
+}
