@@ -11,14 +11,14 @@
 
 namespace voxridge {
 
-// Columns of `points` (features x targets) and `losses` are where the targets start and where they end. Targets that
-// need more than max_iterations, or are left when few still move, have the status max_iterations: Newton's method
-// finishes them from there.
+// Columns of `points` (features x targets), of `linear` (Z gamma, rows x targets) and `losses` are where the targets
+// start and where they end. Targets that need more than max_iterations, or are left when few still move, have the
+// status max_iterations: Newton's method finishes them from there.
 std::vector<LogisticCertificate> logistic_batch(const ScaledFeatures& features,
                                                 const std::vector<LogisticTarget>& targets,
                                                 const Preconditioner& preconditioner, const arma::vec& row_norms,
                                                 double lambda, const LogisticOptions& options, int max_iterations,
-                                                arma::mat& points, std::vector<LogisticLoss>& losses,
+                                                arma::mat& points, arma::mat& linear, std::vector<LogisticLoss>& losses,
                                                 const Control& control);
 
 }  // namespace voxridge

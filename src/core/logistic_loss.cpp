@@ -60,7 +60,7 @@ void LogisticLoss::evaluate(const LogisticTarget& target, const double* u, bool 
   double loss = 0;
   for (int64_t i = 0; i < target.n; ++i) {
     const double z = own_[i] + (target.offset == nullptr ? 0 : target.offset[i]), y = target.y[i];
-    loss += target.weights[i] * ((z > 0 ? (1 - y) * z : -y * z) + std::log1p(exponential_[i]));
+    loss += target.weights[i] * (std::max(z, 0.0) - y * z + std::log1p(exponential_[i]));
   }
   value = loss;
 }

@@ -32,6 +32,11 @@ struct LogisticLoss {
   // At u; without an intercept it stays what it is.
   void evaluate(const LogisticTarget& target, const double* u, bool fit_intercept);
 
+  // How the intercept moves, at first, when u moves along a direction.
+  double intercept_shift(const arma::vec& along, bool fit_intercept) const {
+    return fit_intercept && curvature_sum > 0 ? -arma::dot(curvature, along) / curvature_sum : 0;
+  }
+
   // The smallest logit, without its offset, on the right side: above 0, a plane separates the classes. A row with both
   // outcomes has none on the right side.
   double margin(const LogisticTarget& target) const;

@@ -1,5 +1,6 @@
 #include "logistic_newton.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,8 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 constexpr double kArmijo = 1e-4;
-constexpr double kNoise = 1e-14;  // relative differences of the objective below this are rounding
+constexpr double kNoise = 1e-14;     // relative differences of the objective below this are rounding
+constexpr double kChordSafety = 10;  // how much worse a second step by one Hessian may be than the first
 
 }  // namespace
 
@@ -26,23 +28,21 @@ double rounding_floor(const LogisticLoss& loss, const arma::vec& row_norms) {
 }
 
 LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, const arma::vec& row_norms, double lambda,
-                           const LogisticOptions& options, LogisticLoss& loss, const Control& control) {
+                           const LogisticOptions& options, arma::vec& u, LogisticLoss& loss, const Control& control) {
   LogisticCertificate out;
-  arma::vec u = space.linear();
-  bool exact = true;  // is u that of the point, not a sum of steps?
-  double last_step = std::numeric_limits<double>::infinity();
-  loss.evaluate(target, u.memptr(), options.fit_intercept);
+  bool exact = true;  // is u that of the point, not a part of a step?
+  double last_step = std::numeric_limits<double>::infinity(), last_gradient = last_step;
   while (true) {
     control.check_stop();
-    const double square = space.squared_size(), size = std::sqrt(square);
+    const double square = space.squared_size(), size = std::sqrt(square), wanted = lambda * options.tol * size;
     out.objective = loss.value + lambda / 2 * square;
     out.gradient = space.gradient(loss.residual);
     if (!std::isfinite(out.objective) || !std::isfinite(out.gradient)) {
       throw Error(ErrorCode::numerical, "the loss of a logistic regression is not a finite number");
     }
-    const bool small = out.gradient <= lambda * options.tol * size;
-    const bool noise = out.gradient <= rounding_floor(loss, row_norms) && last_step <= options.tol;
-    if ((small || noise) && !exact) {  // once more, without the rounding of the steps
+    const bool small = out.gradient <= wanted;
+    const bool noise = last_step <= options.tol && out.gradient <= rounding_floor(loss, row_norms);
+    if ((small || noise) && !exact) {
       u = space.linear();
       loss.evaluate(target, u.memptr(), options.fit_intercept);
       exact = true;
@@ -54,23 +54,26 @@ LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, con
     out.status = small ? LogisticStatus::converged : noise ? LogisticStatus::rounding : LogisticStatus::max_iterations;
     if (small || noise || out.iterations >= options.max_iterations) break;
 
-    const NewtonSpace::Step step = space.step(loss);
-    const arma::vec before = u;
-    const double start = loss.intercept;
+    // A Hessian that has just made the gradient so much smaller will do so again: its factor serves once more where
+    // that is enough, or nearly so.
+    const bool again = out.iterations > 0 && out.gradient * (out.gradient / last_gradient) * kChordSafety <= wanted;
+    last_gradient = out.gradient;
+    space.make_step(loss, again);
+    const NewtonSpace::Step step = space.step();
+    const arma::vec before = u, along = step.linear - u;
+    const double start = loss.intercept, shift = loss.intercept_shift(along, options.fit_intercept);
     double length = 1;
-    int halvings = 0;
-    while (true) {
-      u = before + length * step.linear;
-      loss.intercept = start;
+    for (int halvings = 0;; ++halvings, length /= 2) {
+      u = length == 1 ? step.linear : before + length * along;
+      loss.intercept = start + length * shift;
       loss.evaluate(target, u.memptr(), options.fit_intercept);
       const double objective = loss.value + lambda / 2 * (square + length * (2 * step.cross + length * step.square));
-      if (length * step.slope <= kNoise * std::fabs(out.objective)) break;
-      if (objective <= out.objective - kArmijo * length * step.slope || ++halvings > 60) break;
-      length /= 2;
+      if (length * step.slope <= kNoise * std::fabs(out.objective) || halvings == 60) break;
+      if (objective <= out.objective - kArmijo * length * step.slope) break;
     }
     space.move(length);
     last_step = length * std::sqrt(step.square / std::max(square, step.square));
-    exact = false;
+    exact = length == 1;
     ++out.iterations;
   }
   set_bounds(out, lambda, row_norms.is_empty() ? 0 : row_norms.max());

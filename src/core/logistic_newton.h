@@ -53,19 +53,21 @@ class NewtonSpace {
   virtual double squared_size() const = 0;                 // ||gamma||^2
   virtual double gradient(const arma::vec& residual) = 0;  // makes g; returns ||g||
 
+  // Newton's step from the last gradient, or, with `again`, that of the last Hessian, whose factor is kept.
+  virtual void make_step(const LogisticLoss& loss, bool again) = 0;
   struct Step {
-    arma::vec linear;   // Z dgamma
+    arma::vec linear;   // Z (gamma + dgamma)
     double slope = 0;   // g'dgamma: how fast the objective falls at first
     double cross = 0;   // gamma'dgamma
     double square = 0;  // ||dgamma||^2
   };
-  virtual Step step(const LogisticLoss& loss) = 0;  // from the last gradient
-  virtual void move(double length) = 0;             // along the last step
+  virtual Step step() = 0;               // the last step
+  virtual void move(double length) = 0;  // along it
 };
 
-// `row_norms`: ||z_i||. `loss.intercept` is where the intercept starts; the loss is that of the last point.
+// `u` is Z gamma and `loss` that of it, at the start and at the end. `row_norms`: ||z_i||.
 LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, const arma::vec& row_norms, double lambda,
-                           const LogisticOptions& options, LogisticLoss& loss, const Control& control);
+                           const LogisticOptions& options, arma::vec& u, LogisticLoss& loss, const Control& control);
 
 // The bounds of a certificate from its gradient, size and lambda.
 void set_bounds(LogisticCertificate& certificate, double lambda, double largest_norm);

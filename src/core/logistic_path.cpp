@@ -22,8 +22,10 @@ class Path {
     solution_.points.zeros(dims, rows.targets.size());
     solution_.losses.resize(rows.targets.size());
     solution_.certificates.resize(rows.targets.size());
+    solution_.linear.zeros(rows.row_norms.n_elem, rows.targets.size());
     for (size_t t = 0; t < rows.targets.size(); ++t) {
       if (options.fit_intercept) solution_.losses[t].intercept = null_logit(rows.targets[t]);
+      solution_.losses[t].evaluate(rows.targets[t], solution_.linear.colptr(t), options.fit_intercept);
     }
     if (route == LogisticRoute::primal || route == LogisticRoute::dual) return;
     const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestBound;
@@ -36,8 +38,9 @@ class Path {
       return with_margins();
     }
     const Preconditioner preconditioner(*bound_, lambda);
-    solution_.certificates = logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda,
-                                            options_, kBatchIterations, solution_.points, solution_.losses, control_);
+    solution_.certificates =
+        logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda, options_,
+                       kBatchIterations, solution_.points, solution_.linear, solution_.losses, control_);
     for (size_t t = 0; t < rows_.targets.size(); ++t) {
       if (solution_.certificates[t].status == LogisticStatus::max_iterations) finish(t, lambda, &preconditioner);
     }
@@ -56,7 +59,7 @@ class Path {
   void finish(size_t t, double lambda, const Preconditioner* preconditioner) {
     const arma::vec start = solution_.points.col(t);
     if (route_ == LogisticRoute::dual) {
-      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start);
+      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
       run(space, t, lambda);
     } else if (route_ == LogisticRoute::matrix_free) {
       GradientSpace space(*rows_.features, lambda, options_.fit_intercept, start, *preconditioner, control_);
@@ -71,12 +74,14 @@ class Path {
   void run(Space& space, size_t t, double lambda) {
     LogisticCertificate& to = solution_.certificates[t];
     const LogisticCertificate before = std::move(to);
-    to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, solution_.losses[t], control_);
+    arma::vec linear = solution_.linear.col(t);
+    to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, linear, solution_.losses[t], control_);
     if (bound_ != nullptr) {
       to.iterations += before.iterations;
       to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
     }
     solution_.points.col(t) = space.point();
+    solution_.linear.col(t) = linear;
   }
 
   const LogisticRows& rows_;

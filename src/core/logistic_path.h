@@ -23,6 +23,7 @@ struct LogisticRows {
 
 struct LogisticSolution {
   arma::mat points;  // features (or samples) x targets: gamma, or a of gamma = Z'a
+  arma::mat linear;  // rows x targets: Z gamma
   std::vector<LogisticLoss> losses;
   std::vector<LogisticCertificate> certificates;
 };

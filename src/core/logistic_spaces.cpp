@@ -28,22 +28,23 @@ double FeatureSpace::gradient(const arma::vec& residual) {
   return arma::norm(gradient_);
 }
 
-NewtonSpace::Step FeatureSpace::step(const LogisticLoss& loss) {
-  step_ = solve(loss);
-  return {arma::vec(features_.multiply(step_)), arma::dot(gradient_, step_), arma::dot(point_, step_),
+NewtonSpace::Step FeatureSpace::step() {
+  return {arma::vec(features_.multiply(point_ + step_)), arma::dot(gradient_, step_), arma::dot(point_, step_),
           arma::dot(step_, step_)};
 }
 
-arma::vec FeatureSpace::solve(const LogisticLoss& loss) {
-  const arma::vec slope = features_.multiply_transposed(loss.curvature);
-  const arma::mat factor = factor_or_throw(robust_cholesky([&] {
-    arma::mat hessian = features_.feature_gram(loss.curvature, control_);
-    if (fit_intercept_ && loss.curvature_sum > 0) hessian -= slope * (slope.t() / loss.curvature_sum);
-    hessian.diag() += lambda_;
-    return hessian;
-  }));
+arma::vec FeatureSpace::solve(const LogisticLoss& loss, bool again) {
+  if (!again) {
+    const arma::vec slope = features_.multiply_transposed(loss.curvature);
+    factor_ = factor_or_throw(robust_cholesky([&] {
+      arma::mat hessian = features_.feature_gram(loss.curvature, control_);
+      if (fit_intercept_ && loss.curvature_sum > 0) hessian -= slope * (slope.t() / loss.curvature_sum);
+      hessian.diag() += lambda_;
+      return hessian;
+    }));
+  }
   arma::mat out = gradient_;
-  cholesky_solve(factor, out);
+  cholesky_solve(factor_, out);
   return out;
 }
 
@@ -57,7 +58,7 @@ arma::vec GradientSpace::curvature_times(const LogisticLoss& loss, const arma::v
   return features_.multiply_transposed(along) + lambda_ * direction;
 }
 
-arma::vec GradientSpace::solve(const LogisticLoss& loss) {
+arma::vec GradientSpace::solve(const LogisticLoss& loss, bool) {
   const double size = arma::norm(gradient_);
   first_gradient_ = std::max(first_gradient_, size);
   const double wanted = size * std::min(0.5, std::sqrt(size / first_gradient_));
@@ -91,42 +92,44 @@ double SampleSpace::gradient(const arma::vec& residual) {
   return std::sqrt(std::max(0.0, arma::dot(dual_, gradient_)));
 }
 
-NewtonSpace::Step SampleSpace::step(const LogisticLoss& loss) {
-  const arma::vec root = arma::sqrt(loss.curvature);
-  const arma::mat factor = factor_or_throw(robust_cholesky([&] {
-    arma::mat b = kernel_;
-    for (arma::uword j = 0; j < b.n_cols; ++j) {
-      double* column = b.colptr(j);
-      const double* roots = root.memptr();
-      for (arma::uword i = j; i < b.n_rows; ++i) column[i] *= roots[i] * roots[j];
-      column[j] += lambda_;
+// (V K + lambda I)^-1 q = (q - S B^-1 S K q) / lambda: nothing is divided by a curvature, which may be 0.
+arma::vec SampleSpace::solve(const arma::vec& right, const arma::vec& kernel_right) const {
+  arma::mat solved = root_ % kernel_right;
+  cholesky_solve(factor_, solved);
+  return (right - root_ % solved.col(0)) / lambda_;
+}
+
+void SampleSpace::make_step(const LogisticLoss& loss, bool again) {
+  if (!again) {
+    root_ = arma::sqrt(loss.curvature);
+    factor_ = factor_or_throw(robust_cholesky([&] {
+      arma::mat b = kernel_;
+      const double* root = root_.memptr();
+      for (arma::uword j = 0; j < b.n_cols; ++j) {
+        double* column = b.colptr(j);
+        for (arma::uword i = j; i < b.n_rows; ++i) column[i] *= root[i] * root[j];
+        column[j] += lambda_;
+      }
+      return b;
+    }));
+    if (fit_intercept_) {
+      along_ = solve(loss.curvature, kernel_ * loss.curvature);
+      along_sum_ = arma::accu(along_);
     }
-    return b;
-  }));
-  // (V K + lambda I)^-1 q = (q - S B^-1 S K q) / lambda: nothing is divided by a curvature, which may be 0.
-  arma::mat right(loss.curvature.n_elem, fit_intercept_ ? 2 : 1), solved(right.n_rows, right.n_cols);
-  right.col(0) = dual_;
-  solved.col(0) = root % gradient_;
-  if (fit_intercept_) {
-    right.col(1) = loss.curvature;
-    solved.col(1) = root % (kernel_ * loss.curvature);
   }
-  cholesky_solve(factor, solved);
-  solved.each_col() %= root;
-  solved = (right - solved) / lambda_;
-  step_ = solved.col(0);
-  if (fit_intercept_) {
-    const double down = arma::accu(solved.col(1));
-    if (std::fabs(down) > 0) step_ -= ((arma::accu(step_) + arma::accu(point_)) / down) * solved.col(1);
-  }
-  step_linear_ = kernel_ * step_;
-  return {step_linear_, arma::dot(gradient_, step_), arma::dot(linear_, step_),
-          std::max(0.0, arma::dot(step_, step_linear_))};
+  step_ = solve(dual_, gradient_);
+  if (fit_intercept_ && along_sum_ > 0) step_ -= ((arma::accu(step_) + arma::accu(point_)) / along_sum_) * along_;
+  next_linear_ = kernel_ * (point_ + step_);
+}
+
+NewtonSpace::Step SampleSpace::step() {
+  return {next_linear_, arma::dot(gradient_, step_), arma::dot(linear_, step_),
+          std::max(0.0, arma::dot(step_, next_linear_ - linear_))};
 }
 
 void SampleSpace::move(double length) {
   point_ += length * step_;
-  linear_ += length * step_linear_;
+  linear_ = length == 1 ? next_linear_ : linear_ + length * (next_linear_ - linear_);
 }
 
 }  // namespace voxridge

@@ -28,19 +28,23 @@ class FeatureSpace : public NewtonSpace {
   arma::vec linear() override { return features_.multiply(point_); }
   double squared_size() const override { return arma::dot(point_, point_); }
   double gradient(const arma::vec& residual) override;
-  Step step(const LogisticLoss& loss) override;
+  void make_step(const LogisticLoss& loss, bool again) override { step_ = solve(loss, again); }
+  Step step() override;
   void move(double length) override { point_ += length * step_; }
 
   const arma::vec& point() const { return point_; }
 
  protected:
-  virtual arma::vec solve(const LogisticLoss& loss);
+  virtual arma::vec solve(const LogisticLoss& loss, bool again);
 
   const ScaledFeatures& features_;
   const double lambda_;
   const bool fit_intercept_;
   arma::vec point_, gradient_, step_;
   const Control& control_;
+
+ private:
+  arma::mat factor_;
 };
 
 class GradientSpace : public FeatureSpace {
@@ -50,7 +54,7 @@ class GradientSpace : public FeatureSpace {
       : FeatureSpace(features, lambda, fit_intercept, std::move(start), control), preconditioner_(preconditioner) {}
 
  protected:
-  arma::vec solve(const LogisticLoss& loss) override;
+  arma::vec solve(const LogisticLoss& loss, bool again) override;
 
  private:
   arma::vec curvature_times(const LogisticLoss& loss, const arma::vec& direction) const;
@@ -61,24 +65,35 @@ class GradientSpace : public FeatureSpace {
 
 class SampleSpace : public NewtonSpace {
  public:
-  SampleSpace(const arma::mat& kernel, double lambda, bool fit_intercept, arma::vec start)
-      : kernel_(kernel), lambda_(lambda), fit_intercept_(fit_intercept), point_(std::move(start)) {}
+  SampleSpace(const arma::mat& kernel, double lambda, bool fit_intercept, arma::vec start, arma::vec linear)
+      : kernel_(kernel),
+        lambda_(lambda),
+        fit_intercept_(fit_intercept),
+        point_(std::move(start)),
+        linear_(std::move(linear)) {}
 
   arma::vec linear() override { return linear_ = kernel_ * point_; }
   double squared_size() const override { return std::max(0.0, arma::dot(point_, linear_)); }
   double gradient(const arma::vec& residual) override;
-  Step step(const LogisticLoss& loss) override;
+  void make_step(const LogisticLoss& loss, bool again) override;
+  Step step() override;
   void move(double length) override;
 
   const arma::vec& point() const { return point_; }
 
  private:
+  arma::vec solve(const arma::vec& right, const arma::vec& kernel_right) const;
+
   const arma::mat& kernel_;
   const double lambda_;
   const bool fit_intercept_;
-  arma::vec point_, linear_;   // a, K a
-  arma::vec dual_, gradient_;  // d, K d
-  arma::vec step_, step_linear_;
+  arma::vec point_, linear_;      // a, K a
+  arma::vec dual_, gradient_;     // d, K d
+  arma::vec step_, next_linear_;  // da, K (a + da)
+  // Of the last Hessian: that of B, V^1/2, and (V K + lambda I)^-1 v with its sum.
+  arma::mat factor_;
+  arma::vec root_, along_;
+  double along_sum_ = 0;
 };
 
 }  // namespace voxridge

@@ -17,6 +17,20 @@ namespace {
 constexpr int64_t kBlockValues = 128 * 1024;
 constexpr int64_t kBlockRows = 2048;
 
+// C += op(A) B, where B is often a single column: BLAS has a faster routine for that.
+void add_product(Trans trans, MatrixView<double> a, MatrixView<double> b, MatrixSpan<double> c) {
+  if (b.cols != 1) {
+    gemm(trans, Trans::no, 1.0, a, b, 1.0, c);
+    return;
+  }
+  const char t = static_cast<char>(trans);
+  const int rows = static_cast<int>(a.rows), cols = static_cast<int>(a.cols), ld = static_cast<int>(a.ld), one = 1;
+  const double unit = 1;
+  if (rows > 0 && cols > 0) {
+    arma::blas::gemv(&t, &rows, &cols, &unit, a.data, &ld, b.data, &one, &unit, c.data, &one);
+  }
+}
+
 }  // namespace
 
 Scales weighted_scales(MatrixView<double> x, const RowList& rows, const arma::vec& weights, const Control& control) {
@@ -95,8 +109,8 @@ void ScaledFeatures::for_each_block(const Work& work) const {
 arma::mat ScaledFeatures::multiply(const arma::mat& coefs) const {
   arma::mat out(rows(), coefs.n_cols, arma::fill::zeros);
   for_each_block([&](int64_t row, int64_t col, MatrixView<double> z) {
-    gemm(Trans::no, Trans::no, 1.0, z, view_of(coefs).block(col, 0, z.cols, view_of(coefs).cols), 1.0,
-         span_of(out).block(row, 0, z.rows, span_of(out).cols));
+    add_product(Trans::no, z, view_of(coefs).block(col, 0, z.cols, view_of(coefs).cols),
+                span_of(out).block(row, 0, z.rows, span_of(out).cols));
   });
   return out;
 }
@@ -104,8 +118,8 @@ arma::mat ScaledFeatures::multiply(const arma::mat& coefs) const {
 arma::mat ScaledFeatures::multiply_transposed(const arma::mat& weights) const {
   arma::mat out(cols(), weights.n_cols, arma::fill::zeros);
   for_each_block([&](int64_t row, int64_t col, MatrixView<double> z) {
-    gemm(Trans::yes, Trans::no, 1.0, z, view_of(weights).block(row, 0, z.rows, view_of(weights).cols), 1.0,
-         span_of(out).block(col, 0, z.cols, span_of(out).cols));
+    add_product(Trans::yes, z, view_of(weights).block(row, 0, z.rows, view_of(weights).cols),
+                span_of(out).block(col, 0, z.cols, span_of(out).cols));
   });
   return out;
 }
