@@ -93,6 +93,18 @@ core_nifti_write <- function(x, path, header, level, control) {
     invisible(.Call(`_voxridge_core_nifti_write`, x, path, header, level, control))
 }
 
+core_engine <- function(coefs, intercepts) {
+    .Call(`_voxridge_core_engine`, coefs, intercepts)
+}
+
+core_engine_score <- function(pointer, x, offset, probability, control) {
+    .Call(`_voxridge_core_engine_score`, pointer, x, offset, probability, control)
+}
+
+core_engine_quick <- function(pointer, x, features, targets, offset, probability, drop) {
+    .Call(`_voxridge_core_engine_quick`, pointer, x, features, targets, offset, probability, drop)
+}
+
 core_ridge_cv <- function(X, Y, prepared, folds, alphas, options, control, score_func) {
     .Call(`_voxridge_core_ridge_cv`, X, Y, prepared, folds, alphas, options, control, score_func)
 }

@@ -18,7 +18,9 @@
 #' @param volumes NULL (the default) for all volumes, or whole numbers from 1 to their number, in any order, repeats
 #'   allowed. For several files NULL only.
 #' @param what The element of a model or solver's result to show, a value or a row of values per target: `"scores"`
-#'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ...
+#'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ... Of a fit of
+#'   [fit_logistic_ridge()], whose features are voxels, a value or a row per feature: `"coefs"` (the default),
+#'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is.
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -112,6 +114,8 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
   }
   if (is.list(x) && !is.data.frame(x)) {
     mask <- mask %||% x[["mask"]]
+    # in decoding the voxels are the features
+    if (inherits(x, "voxridge_logistic")) mask <- mask %||% attr(x[["data"]][["X"]], "mask")
     x <- result_element(x, what, call)
   } else if (!is.null(what)) {
     abort("{.arg what} must be NULL where {.arg x} is {describe(x)}.", "conflict", found = what)
@@ -141,14 +145,19 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
 
 # Arrays such as the scores of every fold are no maps, and settings are not per target.
 result_element <- function(x, what, call) {
-  what <- what %||% if (inherits(x, "voxridge_fit")) "scores"
+  logistic <- inherits(x, "voxridge_logistic")
+  what <- what %||% if (logistic) "coefs" else if (inherits(x, "voxridge_fit")) "scores"
   is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
   maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
-  if (rlang::is_string(what) && what %in% maps) return(x[[what]])
+  if (logistic) maps <- intersect(maps, c("coefs", "center", "scale", "penalty"))
+  if (rlang::is_string(what) && what %in% maps) {
+    return(if (logistic && is.matrix(x[[what]])) t(x[[what]]) else x[[what]])
+  }
   found <- if (is.null(what)) "NULL" else describe(what)
   choice <- if (length(maps)) " ({.or {.val {maps}}})"
   abort(
-    paste0("{.arg what} must name an element of {.arg x} with a value per target", choice, ", not {found}."),
+    paste0("{.arg what} must name an element of {.arg x} with a value per ", if (logistic) "feature" else "target",
+           choice, ", not {found}."),
     "argument",
     expected = maps, found = what, call = call
   )

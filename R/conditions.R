@@ -16,6 +16,12 @@
 #' | `voxridge_error_y_form` | outcomes of a form that is not 0/1, logical, two levels or proportions |
 #' | `voxridge_error_weights` | weights of samples that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_probability` | forecasts outside 0 to 1 where probabilities are meant |
+#' | `voxridge_error_single_class` | outcomes of one class where a logistic regression needs two |
+#' | `voxridge_error_single_class_fold` | folds that leave one class for training |
+#' | `voxridge_error_lambda` | penalties that are not greater than 0, or not those of a fit |
+#' | `voxridge_error_penalty` | relative penalties of features that are not greater than 0, or of the wrong number |
+#' | `voxridge_error_offset` | an offset that is not numeric or of the wrong number |
+#' | `voxridge_error_missing_newoffset` | predictions of a fit with an offset, for samples without one |
 #' | `voxridge_error_prior` | a prevalence that is not between 0 and 1, or of the wrong number |
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
@@ -47,8 +53,13 @@
 #' | `voxridge_warning_affine` | an image says nothing certain about where its voxels lie | every call |
 #' | `voxridge_warning_events` | events without kinds, beside a column that looks like kinds | every call |
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
-#' | `voxridge_warning_single_class` | an area under the curve where there is one class | every call |
+#' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
+#' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
+#' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
+#'
+#' @section Messages:
+#' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
 #'
 #' @examples
 #' caught <- tryCatch(

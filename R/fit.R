@@ -45,15 +45,31 @@ chosen_scores <- function(solved, targets) {
 
 # An object of this version of the package, or an error.
 validate_fit <- function(fit, arg = "object", call = rlang::caller_env()) {
+  refuse_logistic(fit, arg, call)
   fields <- c("best_alphas", "diagnostics", "alphas", "folds", "dims", "coef_form")
   if (is.list(fit) && identical(fit[["format"]], FIT_FORMAT) && all(fields %in% names(fit))) return(fit)
+  abort_old_fit(fit, arg, call)
+}
+
+abort_old_fit <- function(fit, arg, call, what = "a fit", advice = "Fit the model again.") {
   found <- if (is.list(fit)) describe(fit[["format"]]) else "none"
   if (identical(found, describe(FIT_FORMAT))) found <- paste(found, "without its parts")
   abort(
-    c("{.arg {arg}} must be a fit of this version of voxridge (format {FIT_FORMAT}), not format {found}.",
-      i = "Fit the model again."),
+    c("{.arg {arg}} must be {what} of this version of voxridge (format {FIT_FORMAT}), not format {found}.",
+      i = advice),
     "old_object",
     expected = FIT_FORMAT, found = if (is.list(fit)) fit[["format"]], call = call
+  )
+}
+
+# For functions about squared errors.
+refuse_logistic <- function(fit, arg, call) {
+  if (!inherits(fit, "voxridge_logistic")) return(invisible(fit))
+  abort(
+    c("{.arg {arg}} must be a fit of {.fn fit_ridge} or {.fn fit_banded_ridge}, not of {.fn fit_logistic_ridge}.",
+      i = "This is about squared errors; logistic fits have {.fn score}, {.fn log_loss} and {.fn reliability_curve}."),
+    "type",
+    found = class(fit)[1L], call = call
   )
 }
 

@@ -5,8 +5,10 @@
 #' The result stands in for `X` in [solve_ridge_cv()], [ridge_cv()] and [cross_val_predict_ridge()], with the folds and
 #' the intercept it was made with: leave `cv` and `fit_intercept` out there (saying the same again is allowed, saying
 #' something else is an error). It keeps `X`. The factors live outside R and are lost when the object is saved and read
-#' again, or sent to another process; they are then made anew when first needed. Calls with `device = "gpu"` also leave
-#' `X` on the GPU, so that later ones send only `Y` and the operators of their penalties.
+#' again, or sent to another process; they are then made anew when first needed. With `device = "gpu"` they are made on
+#' the GPU where they are large. Calls with `device = "gpu"` also leave `X`, the factor of all samples and the operators
+#' of their penalties and score on the GPU, as far as these fit, so that the next one with the same penalties and score
+#' sends only `Y`.
 #'
 #' @inheritParams solve_ridge_cv
 #' @param X n x p numeric matrix, rows are samples, no NA.
@@ -36,9 +38,8 @@ prepare_ridge <- function(X, cv = 5, fit_intercept = FALSE, device = "cpu", max_
   backend <- solver_backend(device, max_gpu_memory_gb = max_gpu_memory_gb, call = call)
   bar <- start_progress(progress, "Preparing X", call)
   on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
   prepared <- new_voxridge_prepared(design$X, design$folds, design$fit_intercept, backend)
-  prepared_pointer(prepared, control, call)
+  on_device(backend, n_threads, bar$report, function(control) prepared_pointer(prepared, control, call), call)
   prepared
 }
 

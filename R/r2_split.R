@@ -133,6 +133,7 @@ fit_coefs <- function(fit, call) {
 }
 
 check_fit_list <- function(fit, call) {
+  refuse_logistic(fit, "fit", call)
   if (is.list(fit) && !is.data.frame(fit)) return(invisible(fit))
   found <- describe(fit)
   abort(

@@ -312,6 +312,47 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// core_engine
+SEXP core_engine(const Rcpp::NumericMatrix& coefs, SEXP intercepts);
+RcppExport SEXP _voxridge_core_engine(SEXP coefsSEXP, SEXP interceptsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type coefs(coefsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type intercepts(interceptsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_engine(coefs, intercepts));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_engine_score
+SEXP core_engine_score(SEXP pointer, const Rcpp::NumericMatrix& x, SEXP offset, bool probability, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_engine_score(SEXP pointerSEXP, SEXP xSEXP, SEXP offsetSEXP, SEXP probabilitySEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type offset(offsetSEXP);
+    Rcpp::traits::input_parameter< bool >::type probability(probabilitySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_engine_score(pointer, x, offset, probability, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_engine_quick
+SEXP core_engine_quick(SEXP pointer, SEXP x, SEXP features, SEXP targets, SEXP offset, bool probability, bool drop);
+RcppExport SEXP _voxridge_core_engine_quick(SEXP pointerSEXP, SEXP xSEXP, SEXP featuresSEXP, SEXP targetsSEXP, SEXP offsetSEXP, SEXP probabilitySEXP, SEXP dropSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type features(featuresSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type offset(offsetSEXP);
+    Rcpp::traits::input_parameter< bool >::type probability(probabilitySEXP);
+    Rcpp::traits::input_parameter< bool >::type drop(dropSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_engine_quick(pointer, x, features, targets, offset, probability, drop));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_ridge_cv
 Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_ridge_cv(SEXP XSEXP, SEXP YSEXP, SEXP preparedSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
@@ -429,6 +470,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_nifti_values", (DL_FUNC) &_voxridge_core_nifti_values, 3},
     {"_voxridge_core_nifti_rows", (DL_FUNC) &_voxridge_core_nifti_rows, 4},
     {"_voxridge_core_nifti_write", (DL_FUNC) &_voxridge_core_nifti_write, 5},
+    {"_voxridge_core_engine", (DL_FUNC) &_voxridge_core_engine, 2},
+    {"_voxridge_core_engine_score", (DL_FUNC) &_voxridge_core_engine_score, 5},
+    {"_voxridge_core_engine_quick", (DL_FUNC) &_voxridge_core_engine_quick, 7},
     {"_voxridge_core_ridge_cv", (DL_FUNC) &_voxridge_core_ridge_cv, 8},
     {"_voxridge_core_ridge_fit", (DL_FUNC) &_voxridge_core_ridge_fit, 5},
     {"_voxridge_core_ridge_predict_cv", (DL_FUNC) &_voxridge_core_ridge_predict_cv, 8},

@@ -78,6 +78,7 @@ Session::Session(const Rcpp::List& control)
     : n_threads_(Rcpp::as<int>(control["n_threads"])),
       memory_bytes_(Rcpp::as<double>(control["memory_bytes"])),
       gpu_bytes_(control.containsElementNamed("gpu_bytes") ? Rcpp::as<double>(control["gpu_bytes"]) : 0),
+      gpu_limit_(control.containsElementNamed("gpu_limit") ? Rcpp::as<double>(control["gpu_limit"]) : R_PosInf),
       report_(control.containsElementNamed("progress") ? static_cast<SEXP>(control["progress"]) : R_NilValue) {}
 
 voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Progress* progress) const {
@@ -88,7 +89,7 @@ voxridge::Control Session::control(const std::atomic<bool>* stop, voxridge::Prog
   out.memory_bytes = memory_bytes_;
   if (gpu_bytes_ > 0) {
     out.device = voxridge::DeviceKind::cuda;
-    out.gpu_memory = voxridge::make_cuda_memory(gpu_bytes_);
+    out.gpu_memory = voxridge::make_cuda_memory(gpu_bytes_, gpu_limit_);
     out.memory_bytes = std::min(memory_bytes_, gpu_bytes_);
   }
   return out;

@@ -11,7 +11,7 @@
 
 namespace voxridge_r {
 
-// The settings of `control` (n_threads, memory_bytes, progress, gpu_bytes), see R/ridge_inputs.R.
+// The settings of `control` (n_threads, memory_bytes, progress, gpu_bytes, gpu_limit), see R/ridge_inputs.R.
 class Session {
  public:
   explicit Session(const Rcpp::List& control);
@@ -30,7 +30,8 @@ class Session {
   voxridge::Control control(const std::atomic<bool>* stop, voxridge::Progress* progress) const;
 
   int n_threads_;
-  double memory_bytes_, gpu_bytes_;  // gpu_bytes: 0 for the CPU
+  double memory_bytes_;
+  double gpu_bytes_, gpu_limit_;  // for this call, 0 for the CPU; for it and what earlier ones have left on the GPU
   SEXP report_;  // function(done, total), or NULL; protected by `control`
 };
 

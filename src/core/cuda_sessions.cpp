@@ -43,7 +43,8 @@ class ProcessSessions final : public CudaSessions {
 
 class LimitedMemory final : public CudaMemory, public std::enable_shared_from_this<LimitedMemory> {
  public:
-  explicit LimitedMemory(double limit_bytes) : limit_(fitting(limit_bytes, 1, 0, INT64_MAX)) {}
+  LimitedMemory(double limit_bytes, double process_bytes)
+      : limit_(fitting(limit_bytes, 1, 0, INT64_MAX)), process_limit_(fitting(process_bytes, 1, 0, INT64_MAX)) {}
 
   std::shared_ptr<void> allocate(size_t bytes) override {
     const std::shared_ptr<void> counted = claim(bytes);
@@ -61,16 +62,26 @@ class LimitedMemory final : public CudaMemory, public std::enable_shared_from_th
 
   std::shared_ptr<void> claim(size_t bytes) override {
     const int64_t size = static_cast<int64_t>(bytes);
-    if (used_.fetch_add(size) + size > limit_) {
-      used_ -= size;
+    const bool too_much = used_.fetch_add(size) + size > limit_;
+    if ((of_process().fetch_add(size) + size > process_limit_) || too_much) {
+      give_back(size);
       check_cuda(VOXRIDGE_NO_MEMORY, "the work needs more than the memory it may take on the GPU");
     }
     const auto self = shared_from_this();
-    return std::shared_ptr<void>(this, [self, size](void*) { self->used_ -= size; });
+    return std::shared_ptr<void>(this, [self, size](void*) { self->give_back(size); });
   }
 
  private:
-  const int64_t limit_;
+  static std::atomic<int64_t>& of_process() {
+    static std::atomic<int64_t> bytes{0};
+    return bytes;
+  }
+  void give_back(int64_t size) {
+    used_ -= size;
+    of_process() -= size;
+  }
+
+  const int64_t limit_, process_limit_;
   std::atomic<int64_t> used_{0};
 };
 
@@ -106,8 +117,8 @@ std::shared_ptr<CudaSessions> cuda_sessions() {
   return sessions;
 }
 
-std::shared_ptr<CudaMemory> make_cuda_memory(double limit_bytes) {
-  return std::make_shared<LimitedMemory>(limit_bytes);
+std::shared_ptr<CudaMemory> make_cuda_memory(double limit_bytes, double process_bytes) {
+  return std::make_shared<LimitedMemory>(limit_bytes, process_bytes);
 }
 
 }  // namespace voxridge

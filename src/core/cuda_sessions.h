@@ -72,7 +72,8 @@ class CudaMemory {
   virtual std::shared_ptr<void> claim(size_t bytes) = 0;
 };
 
-// Opens nothing yet.
-std::shared_ptr<CudaMemory> make_cuda_memory(double limit_bytes);
+// `limit_bytes`: what may come out of this memory; `process_bytes`: what all of them together may hold, with what earlier
+// calls have left on the GPU. Opens nothing yet.
+std::shared_ptr<CudaMemory> make_cuda_memory(double limit_bytes, double process_bytes);
 
 }  // namespace voxridge

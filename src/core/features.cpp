@@ -83,6 +83,7 @@ void Features::cache_single(double cache_bytes, const Control& control) {
 Features Features::scaled(std::vector<double> factors) const {
   Features out = *this;
   out.factors_ = std::move(factors);
+  out.on_gpu_ = {};
   return out;
 }
 

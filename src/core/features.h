@@ -45,6 +45,10 @@ class Features {
   // Keeps a float copy for block<float>() if it fits.
   void cache_single(double cache_bytes, const Control& control);
 
+  // All features as they are, in double, in memory of a GPU, where somebody has put them there; he keeps them.
+  void set_on_gpu(MatrixView<double> copy) { on_gpu_ = copy; }
+  MatrixView<double> on_gpu() const { return on_gpu_; }
+
   // The same features, each times a factor: block() and gather() then make what they return, means() stay those of the
   // features without their factors. Copies are shared.
   Features scaled(std::vector<double> factors) const;
@@ -69,6 +73,7 @@ class Features {
   std::vector<double> means_, factors_;
   Cache<double> cache_;
   Cache<float> single_cache_;
+  MatrixView<double> on_gpu_;
 };
 
 // Primal where the features are fewer than the rows of every training set.

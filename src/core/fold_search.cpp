@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "budget.h"
 #include "threads.h"
@@ -32,11 +33,14 @@ struct FoldSearch<T>::TileScores {
 };
 
 template <class T>
-FoldSearch<T>::FoldSearch(const TileSource<T>& source, const FoldSearchOptions& options, const Control& control)
+FoldSearch<T>::FoldSearch(const TileSource<T>& source, const FoldSearchOptions& options, const Control& control,
+                          HeldOutBases<T> bases)
     : source_(source),
       options_(options),
       control_(control),
-      bases_(make_bases(source.device(), source.features(), source.folds(), source.form(), options.score, control)) {}
+      bases_(bases.empty() ? make_bases(source.device(), source.features(), source.folds(), source.form(),
+                                        options.score, control)
+                           : std::move(bases)) {}
 
 template <class T>
 SearchModel<T> FoldSearch<T>::make_model(std::vector<double> alphas, std::function<std::shared_ptr<Factors>()> factors,

@@ -26,6 +26,16 @@ struct SearchModel {
   double bytes = 0;                                   // of the operators
 };
 
+// What a search leaves on a device for a later one of the same features and folds.
+template <class T>
+struct KeptSearch {
+  Score score = Score::r2;
+  HeldOutBases<T> bases;  // empty: none were made yet
+  SearchModel<T> model;   // without operators: none is kept
+  int64_t alphas_batch = 0;
+  std::shared_ptr<const Factors> factors;  // that the operators were made of
+};
+
 struct FoldSearchOptions {
   Score score = Score::r2;
   UserScore user;
@@ -43,7 +53,11 @@ class FoldSearch {
                                     const std::vector<char>& constant)>;
   using OnTile = std::function<void(size_t model, Tile<T>&, const FoldMeans&)>;
 
-  FoldSearch(const TileSource<T>& source, const FoldSearchOptions& options, const Control& control);
+  // `bases`: those of an earlier search with this score, or none.
+  FoldSearch(const TileSource<T>& source, const FoldSearchOptions& options, const Control& control,
+             HeldOutBases<T> bases = {});
+
+  const HeldOutBases<T>& bases() const { return bases_; }
 
   // Makes the factors, and the operators too if those of all folds and nodes take no more than `room` bytes; what needs
   // the factors alone may be released afterwards. Several models may be made at a time.

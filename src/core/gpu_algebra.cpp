@@ -73,16 +73,22 @@ void GpuGram::add(MatrixView<double> panel) {
   const int64_t inner = trans_ == Trans::no ? panel.cols : panel.rows;
   for (int64_t first = 0; first < inner; first += length_) {
     const int64_t length = std::min(length_, inner - first);
-    add_piece(trans_ == Trans::no ? panel.block(0, first, n_, length) : panel.block(first, 0, length, n_));
+    const MatrixView<double> piece =
+        trans_ == Trans::no ? panel.block(0, first, n_, length) : panel.block(first, 0, length, n_);
+    const MatrixSpan<double> copy = span_in(piece_, piece.rows, piece.cols);
+    const CudaLease lease = cuda_sessions()->lease();
+    send_matrix(lease, piece, copy);
+    multiply(lease, copy);
   }
 }
 
-void GpuGram::add_piece(MatrixView<double> piece) {
-  const MatrixSpan<double> copy = span_in(piece_, piece.rows, piece.cols);
-  const CudaLease lease = cuda_sessions()->lease();
-  send_matrix(lease, piece, copy);
-  lease.call(&voxridge_cuda_table::syrk, trans_ == Trans::yes, n_, trans_ == Trans::no ? piece.cols : piece.rows, 1.0,
-             copy.data, copy.ld, begun_ ? 1.0 : 0.0, sum_.get(), n_);
+void GpuGram::add_there(MatrixView<double> panel) {
+  multiply(cuda_sessions()->lease(), panel);
+}
+
+void GpuGram::multiply(const CudaLease& lease, MatrixView<double> panel) {
+  lease.call(&voxridge_cuda_table::syrk, trans_ == Trans::yes, n_, trans_ == Trans::no ? panel.cols : panel.rows, 1.0,
+             panel.data, panel.ld, begun_ ? 1.0 : 0.0, sum_.get(), n_);
   begun_ = true;
 }
 

@@ -13,6 +13,8 @@
 
 namespace voxridge {
 
+class CudaLease;
+
 // The sum of A A' (Trans::no) or A'A (Trans::yes) over panels.
 class GpuGram {
  public:
@@ -21,12 +23,15 @@ class GpuGram {
 
   void add(MatrixView<double> panel);
 
+  // A panel in memory of the GPU.
+  void add_there(MatrixView<double> panel);
+
   // The lower triangle of the sum; above it lies anything.
   void finish(MatrixSpan<double> sum);
 
  private:
   GpuGram(Trans trans, int64_t n, int64_t length, const Control& control);
-  void add_piece(MatrixView<double> piece);
+  void multiply(const CudaLease& lease, MatrixView<double> panel);
 
   const Trans trans_;
   const int64_t n_, length_;  // of a piece of a panel, which is what lies on the GPU at a time

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "arma_view.h"
 #include "blas.h"
@@ -40,6 +43,12 @@ void add_panel(Trans trans, MatrixView<double> panel, arma::mat& total, const Co
     const Trans other = trans == Trans::no ? Trans::yes : Trans::no;
     gemm(trans, other, 1.0, part(row, n_rows), part(col, n_cols), 1.0, out.block(row, col, n_rows, n_cols));
   });
+}
+
+// What lies on the GPU of some rows and columns; empty where nothing does.
+MatrixView<double> part_on_gpu(const Features& features, int64_t row, int64_t n_rows, int64_t col, int64_t n_cols) {
+  const MatrixView<double> all = features.on_gpu();
+  return all.data == nullptr ? all : all.block(row, col, n_rows, n_cols);
 }
 
 // K_ij -> K_ij - r_i - r_j + mean(r); returns false if too little is left of the diagonal.
@@ -109,6 +118,12 @@ void GramSum::add(MatrixView<double> panel) {
   }
 }
 
+bool GramSum::add_there(MatrixView<double> panel) {
+  if (gpu_ == nullptr || panel.data == nullptr) return false;
+  gpu_->add_there(panel);
+  return true;
+}
+
 arma::mat GramSum::finish() {
   if (gpu_ != nullptr) gpu_->finish(span_of(sum_));
   mirror(sum_);
@@ -127,6 +142,7 @@ std::vector<double> training_means(const Features& features, const RowList& rows
 
 arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, const Control& control) {
   GramSum sum(Trans::no, features.rows(), n_cols, control);
+  if (sum.add_there(part_on_gpu(features, 0, features.rows(), col, n_cols))) return sum.finish();
   std::vector<double> scratch;
   const int64_t width = gram_panel(features.rows(), n_cols), last = col + n_cols;
   for (; col < last; col += width) {
@@ -139,6 +155,7 @@ arma::mat sample_gram(const Features& features, int64_t col, int64_t n_cols, con
 
 arma::mat feature_gram(const Features& features, const Control& control) {
   GramSum sum(Trans::yes, features.cols(), features.rows(), control);
+  if (sum.add_there(part_on_gpu(features, 0, features.rows(), 0, features.cols()))) return sum.finish();
   std::vector<double> scratch;
   const int64_t height = gram_panel(features.cols(), features.rows());
   for (int64_t row = 0; row < features.rows(); row += height) {
@@ -165,6 +182,12 @@ DualGram dual_fold_gram(const arma::mat& gram, const Features& features, const F
 }
 
 arma::mat feature_gram(const Features& features, const RowList& rows, const Control& control) {
+  const int64_t n_rows = static_cast<int64_t>(rows.size());
+  if (features.on_gpu().data != nullptr && n_rows > 0 && rows.back() - rows.front() == n_rows - 1 &&
+      std::is_sorted(rows.begin(), rows.end(), std::less_equal<int64_t>())) {  // one after another
+    GramSum sum(Trans::yes, features.cols(), n_rows, control);
+    if (sum.add_there(part_on_gpu(features, rows.front(), n_rows, 0, features.cols()))) return sum.finish();
+  }
   return shifted_feature_gram(features, rows, std::vector<double>(features.cols(), 0.0), control);
 }
 

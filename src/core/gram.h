@@ -29,6 +29,8 @@ class GramSum {
   ~GramSum();
 
   void add(MatrixView<double> panel);
+  // The same panel in memory of the GPU (empty: it is not there); false where it could not be used.
+  bool add_there(MatrixView<double> panel);
   arma::mat finish();
 
  private:

@@ -248,11 +248,12 @@ void LogisticRidge::run(const std::vector<double>& lambdas, LogisticOutputs& out
       fit(first, count, lambdas, out.scores, true);
       choose(targets_of(first, count), n_lambdas, out);
     }
-    for (int64_t g = first; g < first + count; ++g) {
-      predict(groups[g], out);
-      refit(groups[g], lambdas, out, control);
-      groups[g] = Group{groups[g].targets, {}, {}, {}};
-    }
+    for_each_job(count, control, [&](int64_t job, const Control& inside) {
+      Group& group = groups[first + job];
+      predict(group, out);
+      refit(group, lambdas, out, inside);
+      group = Group{group.targets, {}, {}, {}};
+    });
   }
 }
 

@@ -10,7 +10,6 @@ namespace voxridge {
 namespace {
 
 constexpr arma::uword kMemory = 10;
-constexpr double kFewLeft = 0.1;  // of the targets: then products for all of them no longer pay
 constexpr double kArmijo = 1e-4;
 constexpr double kNoise = 1e-14;
 
@@ -53,9 +52,9 @@ class History {
 
 class Batch {
  public:
-  Batch(const ScaledFeatures& features, const std::vector<LogisticTarget>& targets,
-        const Preconditioner& preconditioner, double lambda, const LogisticOptions& options, arma::mat& points,
-        arma::mat& linear, std::vector<LogisticLoss>& losses)
+  Batch(const ScaledFeatures& features, const std::vector<LogisticTarget>& targets, Preconditioner& preconditioner,
+        double lambda, const LogisticOptions& options, arma::mat& points, arma::mat& linear,
+        std::vector<LogisticLoss>& losses)
       : features_(features),
         targets_(targets),
         preconditioner_(preconditioner),
@@ -79,6 +78,9 @@ class Batch {
   // One iteration of all targets that are not done.
   void iterate() {
     const arma::uvec columns(active_);
+    double curvature = 0;
+    for (const arma::uword t : active_) curvature += losses_[t].curvature_sum;
+    preconditioner_.adapt(curvature / static_cast<double>(active_.size()));
     const arma::mat directions = make_directions(columns), before = gradients_.cols(columns);
     const arma::mat next = features_.multiply(points_.cols(columns) + directions);
     arma::vec lengths(active_.size());
@@ -183,7 +185,7 @@ class Batch {
 
   const ScaledFeatures& features_;
   const std::vector<LogisticTarget>& targets_;
-  const Preconditioner& preconditioner_;
+  Preconditioner& preconditioner_;
   const double lambda_;
   const LogisticOptions& options_;
   arma::mat& points_;
@@ -200,13 +202,12 @@ class Batch {
 
 std::vector<LogisticCertificate> logistic_batch(const ScaledFeatures& features,
                                                 const std::vector<LogisticTarget>& targets,
-                                                const Preconditioner& preconditioner, const arma::vec& row_norms,
+                                                Preconditioner& preconditioner, const arma::vec& row_norms,
                                                 double lambda, const LogisticOptions& options, int max_iterations,
                                                 arma::mat& points, arma::mat& linear, std::vector<LogisticLoss>& losses,
                                                 const Control& control) {
   Batch batch(features, targets, preconditioner, lambda, options, points, linear, losses);
-  const double few = kFewLeft * static_cast<double>(targets.size());
-  for (int k = 0; k<max_iterations&& static_cast<double>(batch.n_active())> few; ++k) {
+  for (int k = 0; k < max_iterations && batch.n_active() > 0; ++k) {
     control.check_stop();
     batch.iterate();
   }

@@ -16,7 +16,7 @@ namespace voxridge {
 // status max_iterations: Newton's method finishes them from there.
 std::vector<LogisticCertificate> logistic_batch(const ScaledFeatures& features,
                                                 const std::vector<LogisticTarget>& targets,
-                                                const Preconditioner& preconditioner, const arma::vec& row_norms,
+                                                Preconditioner& preconditioner, const arma::vec& row_norms,
                                                 double lambda, const LogisticOptions& options, int max_iterations,
                                                 arma::mat& points, arma::mat& linear, std::vector<LogisticLoss>& losses,
                                                 const Control& control);

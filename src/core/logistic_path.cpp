@@ -1,5 +1,6 @@
 #include "logistic_path.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "logistic_batch.h"
@@ -10,8 +11,10 @@ namespace voxridge {
 
 namespace {
 
-constexpr int kBatchIterations = 40;
-constexpr int64_t kLargestBound = 5000;  // features: beyond, only the diagonal of the bound is made
+// Iterations of a batch before Newton's method takes over: one of its steps costs as much as about d / 4 of them, and
+// few steps are needed.
+constexpr int64_t kFewestIterations = 40, kMostIterations = 200;
+constexpr int64_t kLargestShared = 5000;  // features: beyond, only the diagonal of the shared curvature is made
 
 class Path {
  public:
@@ -28,19 +31,21 @@ class Path {
       solution_.losses[t].evaluate(rows.targets[t], solution_.linear.colptr(t), options.fit_intercept);
     }
     if (route == LogisticRoute::primal || route == LogisticRoute::dual) return;
-    const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestBound;
-    bound_ = std::make_unique<CurvatureBound>(*rows.features, *rows.weights, options.fit_intercept, diagonal, control);
+    most_ = static_cast<int>(std::min(kMostIterations, std::max(kFewestIterations, dims / 4)));
+    const bool diagonal = route == LogisticRoute::matrix_free && dims > kLargestShared;
+    shared_ =
+        std::make_unique<SharedCurvature>(*rows.features, *rows.weights, options.fit_intercept, diagonal, control);
   }
 
   const LogisticSolution& solve(double lambda) {
-    if (bound_ == nullptr) {
+    if (shared_ == nullptr) {
       for (size_t t = 0; t < rows_.targets.size(); ++t) finish(t, lambda, nullptr);
       return with_margins();
     }
-    const Preconditioner preconditioner(*bound_, lambda);
+    Preconditioner preconditioner(*shared_, lambda, 0.25);
     solution_.certificates =
-        logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda, options_,
-                       kBatchIterations, solution_.points, solution_.linear, solution_.losses, control_);
+        logistic_batch(*rows_.features, rows_.targets, preconditioner, rows_.row_norms, lambda, options_, most_,
+                       solution_.points, solution_.linear, solution_.losses, control_);
     for (size_t t = 0; t < rows_.targets.size(); ++t) {
       if (solution_.certificates[t].status == LogisticStatus::max_iterations) finish(t, lambda, &preconditioner);
     }
@@ -76,7 +81,7 @@ class Path {
     const LogisticCertificate before = std::move(to);
     arma::vec linear = solution_.linear.col(t);
     to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, linear, solution_.losses[t], control_);
-    if (bound_ != nullptr) {
+    if (shared_ != nullptr) {
       to.iterations += before.iterations;
       to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
     }
@@ -88,7 +93,8 @@ class Path {
   const LogisticRoute route_;
   const LogisticOptions& options_;
   const Control& control_;
-  std::unique_ptr<CurvatureBound> bound_;
+  int most_ = 0;
+  std::unique_ptr<SharedCurvature> shared_;
   LogisticSolution solution_;
 };
 

@@ -5,8 +5,14 @@
 
 namespace voxridge {
 
-CurvatureBound::CurvatureBound(const ScaledFeatures& features, const arma::vec& weights, bool fit_intercept,
-                               bool diagonal_only, const Control& control) {
+namespace {
+
+constexpr double kMuch = 0.75;
+
+}  // namespace
+
+SharedCurvature::SharedCurvature(const ScaledFeatures& features, const arma::vec& weights, bool fit_intercept,
+                                 bool diagonal_only, const Control& control) {
   const arma::vec means = fit_intercept ? arma::vec(features.multiply_transposed(weights)) : arma::vec();
   if (diagonal_only) {
     matrix_ = features.weighted_squares(weights);
@@ -15,20 +21,27 @@ CurvatureBound::CurvatureBound(const ScaledFeatures& features, const arma::vec& 
     matrix_ = features.feature_gram(weights, control);
     if (fit_intercept) matrix_ -= means * means.t();
   }
-  matrix_ /= 4;
 }
 
-Preconditioner::Preconditioner(const CurvatureBound& bound, double lambda) {
-  if (bound.matrix().n_cols == 1 && bound.matrix().n_rows != 1) {
-    factor_ = bound.matrix() + lambda;
+Preconditioner::Preconditioner(const SharedCurvature& shared, double lambda, double curvature)
+    : shared_(shared), lambda_(lambda), curvature_(0) {
+  adapt(curvature);
+}
+
+void Preconditioner::adapt(double curvature) {
+  if (curvature > kMuch * curvature_ && curvature_ > kMuch * curvature) return;
+  curvature_ = curvature;
+  const arma::mat& shared = shared_.matrix();
+  if (shared.n_cols == 1 && shared.n_rows != 1) {
+    factor_ = curvature * shared + lambda_;
     return;
   }
   factor_ = robust_cholesky([&] {
-    arma::mat m = bound.matrix();
-    m.diag() += lambda;
+    arma::mat m = curvature * shared;
+    m.diag() += lambda_;
     return m;
   });
-  if (factor_.n_rows != bound.matrix().n_rows) {
+  if (factor_.n_rows != shared.n_rows) {
     throw Error(ErrorCode::numerical, "a curvature matrix of a logistic regression is not positive definite");
   }
 }

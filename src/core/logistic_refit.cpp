@@ -1,5 +1,6 @@
 // The coefficients at the chosen penalties, and their certificates made again from the coefficients themselves.
 #include <algorithm>
+#include <cmath>
 
 #include "arma_view.h"
 #include "logistic.h"
@@ -29,8 +30,10 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
     points.col(t) = group.points.slice(std::max(0, out.best[group.targets[t]])).col(t);
   }
   const arma::mat gamma = gammas(points), linear = features.multiply(gamma);
-  const arma::vec weights = weights_of(data_, rows_), norms = features.row_norms();
-  arma::mat y(rows_.size(), 1), offset(rows_.size(), 1);
+  const arma::vec weights = weights_of(data_, rows_);
+  const double largest = options_.route == LogisticRoute::dual ? std::sqrt(arma::max(arma::vec(view_.kernel.diag())))
+                                                               : features.row_norms().max();
+  arma::mat y(rows_.size(), 1), offset(rows_.size(), 1), residuals(rows_.size(), group.targets.size());
   for (size_t t = 0; t < group.targets.size(); ++t) {
     const int64_t target = group.targets[t];
     const int best = std::max(0, out.best[target]);  // no score anywhere: the largest penalty
@@ -43,15 +46,21 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
     LogisticLoss loss;
     loss.intercept = group.intercepts(t, best);
     loss.evaluate(rows, linear.colptr(t), options_.solver.fit_intercept);
+    residuals.col(t) = loss.residual;
     LogisticCertificate& to = out.chosen[target];
     to = out.certificates[best + n_lambdas * target];
     to.size = arma::norm(gamma.col(t));
-    to.gradient = arma::norm(features.multiply_transposed(loss.residual) - lambdas[best] * gamma.col(t));
     to.loss = loss.value;
     to.objective = loss.value + lambdas[best] / 2 * to.size * to.size;
     to.margin = loss.margin(rows);
-    set_bounds(to, lambdas[best], norms.max());
     out.intercepts[target] = unscale(gamma.colptr(t), loss.intercept, out.coefs.col(target));
+  }
+  const arma::mat products = features.multiply_transposed(residuals);
+  for (size_t t = 0; t < group.targets.size(); ++t) {
+    const double lambda = lambdas[std::max(0, out.best[group.targets[t]])];
+    LogisticCertificate& to = out.chosen[group.targets[t]];
+    to.gradient = arma::norm(products.col(t) - lambda * gamma.col(t));
+    set_bounds(to, lambda, largest);
   }
   if (!options_.keep_path) return;
   for (int64_t l = 0; l < n_lambdas; ++l) {

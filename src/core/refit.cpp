@@ -15,25 +15,31 @@ constexpr int64_t kBlockCols = 512;  // of features, where a block has to be cop
 }  // namespace
 
 template <class T>
-Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, Coefs kind)
-    : Refit(source, {std::move(factor)}, Bands({source.features().cols()}), {}, kind) {}
+std::shared_ptr<const FactorOnDevice<T>> put_factor(Device<T>& device, std::shared_ptr<const Factor> factor,
+                                                    Coefs kind) {
+  const auto out = std::make_shared<FactorOnDevice<T>>();
+  out->values.assign(factor->values.begin(), factor->values.end());
+  out->vectors = device.resident(view_of(factor->vectors), out->memory);
+  if (!factor->samples.is_empty()) out->samples = device.resident(view_of(factor->samples), out->samples_memory);
+  if (kind == Coefs::primal && !factor->right.is_empty()) {
+    out->right = device.resident(view_of(factor->right), out->right_memory);
+  }
+  out->factor = std::move(factor);
+  return out;
+}
+
+template <class T>
+Refit<T>::Refit(const TileSource<T>& source, std::shared_ptr<const FactorOnDevice<T>> factor, Coefs kind)
+    : source_(source), kind_(kind), bands_({source.features().cols()}), models_{std::move(factor)} {
+  if (needs_means()) project_means();
+}
 
 template <class T>
 Refit<T>::Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<const Factor>>& factors,
                 const Bands& bands, std::vector<std::vector<double>> weights, Coefs kind)
-    : source_(source), kind_(kind), bands_(bands), models_(factors.size()), weights_(std::move(weights)) {
-  for (size_t k = 0; k < factors.size(); ++k) {
-    Model& model = models_[k];
-    model.factor = factors[k];
-    model.values.assign(factors[k]->values.begin(), factors[k]->values.end());
-    model.vectors = source.device().resident(view_of(factors[k]->vectors), model.memory);
-    if (!factors[k]->samples.is_empty()) {
-      model.samples = source.device().resident(view_of(factors[k]->samples), model.samples_memory);
-    }
-    if (kind != Coefs::primal || factors[k]->right.is_empty()) continue;
-    model.right = source.device().resident(view_of(factors[k]->right), model.right_memory);
-  }
-  if (kind == Coefs::dual && source.form() == Form::dual && source.features().centered()) project_means();
+    : source_(source), kind_(kind), bands_(bands), weights_(std::move(weights)) {
+  for (const auto& factor : factors) models_.push_back(put_factor(source.device(), factor, kind));
+  if (needs_means()) project_means();
 }
 
 template <class T>
@@ -53,7 +59,7 @@ template <class T>
 typename Refit<T>::Solution Refit<T>::solve(Tile<T>& tile, const std::vector<double>& alphas,
                                             const std::vector<int64_t>& which) const {
   Device<T>& device = source_.device();
-  const int64_t rows = models_[0].vectors.rows;
+  const int64_t rows = models_[0]->vectors.rows;
   const bool least = kind_ == Coefs::dual && source_.form() == Form::primal &&
                      std::find(alphas.begin(), alphas.end(), 0.0) != alphas.end();
   Solution out;
@@ -69,7 +75,7 @@ typename Refit<T>::Solution Refit<T>::solve(Tile<T>& tile, const std::vector<dou
     device.gemm(Trans::no, Trans::no, T(1), model.vectors, rotated, T(0), to.twice);
   };
   if (models_.size() == 1) {
-    solve_model(models_[0], tile, alphas, out);
+    solve_model(*models_[0], tile, alphas, out);
     return out;
   }
   for_each_model(tile, alphas, which,
@@ -101,7 +107,7 @@ void Refit<T>::for_each_model(const Tile<T>& tile, const std::vector<double>& al
     if (columns.empty()) continue;
     source_.control().check_stop();
     source_.select(tile, columns, part);
-    work(models_[k], part, own, columns);
+    work(*models_[k], part, own, columns);
   }
 }
 
@@ -228,7 +234,7 @@ void Refit<T>::write_dual(Tile<T>& tile, const Solution& solution, const std::ve
 template <class T>
 void Refit<T>::run(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
                    const CoefOutputs& out) const {
-  const auto by_right = [&](int64_t k) { return models_[k].right.data != nullptr; };
+  const auto by_right = [&](int64_t k) { return models_[k]->right.data != nullptr; };
   if (!std::all_of(which.begin(), which.end(), by_right)) {
     const Solution solution = solve(tile, alphas, which);
     if (kind_ == Coefs::dual) return write_dual(tile, solution, alphas, which, out);
@@ -251,6 +257,8 @@ void write_missing(const Targets& targets, int64_t first, int64_t count, const C
   }
 }
 
+template std::shared_ptr<const FactorOnDevice<float>> put_factor(Device<float>&, std::shared_ptr<const Factor>, Coefs);
+template std::shared_ptr<const FactorOnDevice<double>> put_factor(Device<double>&, std::shared_ptr<const Factor>, Coefs);
 template class Refit<float>;
 template class Refit<double>;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tiles.h"
@@ -22,10 +23,24 @@ struct CoefOutputs {
   }
 };
 
+// The matrices of a factor on a device, as far as coefficients of this kind need them.
+template <class T>
+struct FactorOnDevice {
+  std::shared_ptr<const Factor> factor;
+  std::vector<double> values;
+  Buffer<T> memory, samples_memory, right_memory;
+  MatrixView<T> vectors, samples, right;
+};
+template <class T>
+std::shared_ptr<const FactorOnDevice<T>> put_factor(Device<T>& device, std::shared_ptr<const Factor> factor,
+                                                    Coefs kind);
+
 template <class T>
 class Refit {
  public:
-  Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, Coefs kind);
+  Refit(const TileSource<T>& source, std::shared_ptr<const FactorOnDevice<T>> factor, Coefs kind);
+  Refit(const TileSource<T>& source, std::shared_ptr<const Factor> factor, Coefs kind)
+      : Refit(source, put_factor(source.device(), std::move(factor), kind), kind) {}
 
   // Factors of differently weighted features; `weights[k]` are those of factor k, per band.
   Refit(const TileSource<T>& source, const std::vector<std::shared_ptr<const Factor>>& factors, const Bands& bands,
@@ -40,12 +55,7 @@ class Refit {
   }
 
  private:
-  struct Model {
-    std::shared_ptr<const Factor> factor;
-    std::vector<double> values;
-    Buffer<T> memory, samples_memory, right_memory;
-    MatrixView<T> vectors, samples, right;
-  };
+  using Model = FactorOnDevice<T>;
   // Weights of a tile's columns: what the coefficients are made of, and where no penalty stands (X'X)^+ times them.
   struct Solution {
     MatrixSpan<T> weights, twice;
@@ -54,6 +64,9 @@ class Refit {
   template <class Work>
   void for_each_model(const Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which,
                       const Work& work) const;
+  bool needs_means() const {
+    return kind_ == Coefs::dual && source_.form() == Form::dual && source_.features().centered();
+  }
   void project_means();
   Solution solve(Tile<T>& tile, const std::vector<double>& alphas, const std::vector<int64_t>& which) const;
   void write_right(const Model& model, Tile<T>& part, const std::vector<double>& alphas, const RowList& columns,
@@ -69,7 +82,7 @@ class Refit {
   const TileSource<T>& source_;
   Coefs kind_;
   Bands bands_;
-  std::vector<Model> models_;
+  std::vector<std::shared_ptr<const Model>> models_;
   std::vector<std::vector<double>> weights_;  // of the bands, per model; empty: 1
   arma::mat projected_means_;  // X_b x_mean_b per band: gives x_mean'B = sum_b gamma_b (X_b x_mean_b)'A without B
 };

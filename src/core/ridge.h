@@ -34,19 +34,46 @@ class RidgePreparation {
   // Makes all factors now and keeps them for later calls.
   void keep_factors(const Control& control);
 
-  // At the end of a call: frees the factors of the folds, unless they are to be kept.
-  void finish();
+  // Runs a call. At its end the factors of the folds are freed, unless they are to be kept; where the GPU had not enough
+  // memory, so is all that lies there, for the next attempt.
+  template <class Call>
+  void serve(const Call& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::gpu_out_of_memory) leave_gpu();
+      throw;
+    }
+    finish();
+  }
 
-  // All features on a device of its own, for this call and later ones; nothing where factors are not kept either.
+  // All features on a device of its own, as long as the preparation lives; nothing where they do not fit.
   template <class T>
   MatrixView<T> resident(Device<T>& device, const Control& control);
 
+  // What calls leave on such a device for later ones; nullptr where factors are not kept either.
+  template <class T>
+  KeptSearch<T>* kept_search(const Device<T>& device);
+
+  // The factor of all rows on the device, from an earlier call where it is there.
+  template <class T>
+  std::shared_ptr<const FactorOnDevice<T>> put_full(Device<T>& device, Factors& factors, Coefs kind,
+                                                    const Control& control);
+
  private:
+  void finish();
+  void leave_gpu();
+
   template <class T>
   struct Resident {
     Buffer<T> memory;
     MatrixView<T> view;
+    KeptSearch<T> search;
+    std::shared_ptr<const FactorOnDevice<T>> full;
+    Coefs kind = Coefs::none;  // that `full` serves
   };
+  template <class T>
+  Resident<T>& on_device();
 
   bool keep_ = false;
   Folds folds_;

@@ -19,13 +19,14 @@ class RidgeCv {
  public:
   RidgeCv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out,
           const Control& control)
-      : options_(options),
+      : preparation_(preparation),
+        options_(options),
         out_(out),
         control_(control),
         device_(make_device<T>(control)),
+        resident_(preparation.resident(*device_, control)),
         factors_(preparation.factors(*std::min_element(options.alphas.begin(), options.alphas.end()), control)),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_->form(), control,
-                preparation.resident(*device_, control)),
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_->form(), control, resident_),
         results_(targets, options, out) {
     const bool multiplies_features = factors_->form() == Form::primal || out.coefs.kind == Coefs::primal;
     if (std::is_same_v<T, float> && multiplies_features) preparation.cache_single(control);
@@ -45,24 +46,45 @@ class RidgeCv {
 
   void make_refit() {
     if (out_.coefs.kind == Coefs::none) return;
-    refit_ = std::make_unique<Refit<T>>(source_, factors_->full(control_), out_.coefs.kind);
+    refit_ = std::make_unique<Refit<T>>(
+        source_, preparation_.put_full(*device_, *factors_, out_.coefs.kind, control_), out_.coefs.kind);
   }
 
+  SearchModel<T> make_model(const FoldSearch<T>& search);
   void search_folds();
   void search_closed_form();
   void finish_tile(Tile<T>& tile, const FoldMeans& means);
   void refit_tile(Tile<T>& tile);
   void refit_tiles();
 
+  RidgePreparation& preparation_;
   const RidgeCvOptions& options_;
   RidgeCvOutputs& out_;
   const Control& control_;
   std::unique_ptr<Device<T>> device_;
+  const MatrixView<T> resident_;
   const std::shared_ptr<Factors> factors_;
   TileSource<T> source_;
   CvResults results_;
   std::unique_ptr<Refit<T>> refit_;
 };
+
+// Operators that an earlier call has left on the device, or new ones, which take their place.
+template <class T>
+SearchModel<T> RidgeCv<T>::make_model(const FoldSearch<T>& search) {
+  KeptSearch<T>* const kept = preparation_.kept_search(*device_);
+  if (kept != nullptr) {
+    const bool serves = kept->score == options_.score && kept->model.alphas == options_.alphas &&
+                        kept->alphas_batch == options_.alphas_batch && kept->factors == factors_;
+    if (serves && !kept->model.operators.empty()) return kept->model;
+    *kept = {};
+  }
+  const auto factors = factors_;
+  SearchModel<T> model = search.make_model(
+      options_.alphas, [factors] { return factors; }, kOperatorShare * control_.memory_bytes, control_);
+  if (kept != nullptr) *kept = {options_.score, search.bases(), model, options_.alphas_batch, factors_};
+  return model;
+}
 
 template <class T>
 void RidgeCv<T>::search_folds() {
@@ -72,10 +94,10 @@ void RidgeCv<T>::search_folds() {
   factors_->keep(from_full || out_.coefs.kind != Coefs::none, keep_folds, control_);
 
   const FoldSearchOptions search_options = options_.search();
-  FoldSearch<T> search(source_, search_options, control_);
-  std::vector<SearchModel<T>> models;
-  models.push_back(search.make_model(
-      options_.alphas, [this] { return factors_; }, kOperatorShare * control_.memory_bytes, control_));
+  const KeptSearch<T>* const kept = preparation_.kept_search(*device_);
+  const bool same_score = kept != nullptr && kept->score == options_.score;
+  FoldSearch<T> search(source_, search_options, control_, same_score ? kept->bases : HeldOutBases<T>());
+  const std::vector<SearchModel<T>> models(1, make_model(search));
   out_.n_nodes = static_cast<int64_t>(models[0].nodes.nodes.size());
   make_refit();
   const int64_t n_folds = source_.folds().count();
@@ -135,8 +157,7 @@ void RidgeCv<T>::refit_tiles() {
 template <class T>
 void ridge_cv(RidgePreparation& preparation, const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out,
               const Control& control) {
-  RidgeCv<T>(preparation, targets, options, out, control).run();
-  preparation.finish();
+  preparation.serve([&] { RidgeCv<T>(preparation, targets, options, out, control).run(); });
 }
 
 template void ridge_cv<float>(RidgePreparation&, const Targets&, const RidgeCvOptions&, RidgeCvOutputs&,

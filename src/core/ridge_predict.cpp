@@ -23,10 +23,10 @@ class PredictCv {
         out_(out),
         control_(control),
         device_(make_device<T>(control)),
+        resident_(preparation.resident(*device_, control)),
         held_factors_(preparation.factors(*std::min_element(alphas.begin(), alphas.end()), control)),
         factors_(*held_factors_),
-        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control,
-                preparation.resident(*device_, control)) {
+        source_(*device_, preparation.features(), preparation.folds(), targets, factors_.form(), control, resident_) {
     if (std::is_same_v<T, float> && factors_.form() == Form::primal) preparation.cache_single(control);
   }
 
@@ -179,6 +179,7 @@ class PredictCv {
   RidgePredictOutputs& out_;
   const Control& control_;
   std::unique_ptr<Device<T>> device_;
+  const MatrixView<T> resident_;
   const std::shared_ptr<Factors> held_factors_;
   Factors& factors_;
   TileSource<T> source_;
@@ -189,8 +190,7 @@ class PredictCv {
 template <class T>
 void ridge_predict_cv(RidgePreparation& preparation, const Targets& targets, const std::vector<double>& alphas,
                       Score score, const UserScore& user, RidgePredictOutputs& out, const Control& control) {
-  PredictCv<T>(preparation, targets, alphas, score, user, out, control).run();
-  preparation.finish();
+  preparation.serve([&] { PredictCv<T>(preparation, targets, alphas, score, user, out, control).run(); });
 }
 
 template void ridge_predict_cv<float>(RidgePreparation&, const Targets&, const std::vector<double>&, Score,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/predictor.h"
 #include "core/threads.h"
 
 namespace {
@@ -106,6 +107,22 @@ TEST(Allocation, WithTwoThreads) {
   control.n_threads = 2;
   EXPECT_GT(failures(512, [&] { run_cv<double>(problem, {}, control); }), 5);
   EXPECT_EQ(blas_info().threads, before);
+}
+
+// The scoring engine, once its workspace is there: the first allocation of any size would be refused, and none is made.
+TEST(Allocation, TheScoringEngineMakesNone) {
+  const arma::mat x = normal_matrix(200, 11, 3), beta = normal_matrix(11, 2, 4), rows = x.t();
+  const Predictor model({beta.memptr(), 11, 2, 11}, nullptr);
+  arma::mat out(200, 2), by_rows(2, 200);
+  std::vector<PredictorWorkspace> workspaces;
+  const Control control;
+  const auto score = [&] {
+    score_columns(model, {x.memptr(), 200, 11, 200}, {}, ForecastScale::probability, 0, {out.memptr(), 200, 2, 200},
+                  workspaces, control);
+    model.score_rows(rows.memptr(), 200, by_rows.memptr());
+  };
+  EXPECT_GT(failures(0, score), 0);  // the first time
+  EXPECT_EQ(failures(0, score), 0);
 }
 
 // Any allocation at all, threads of ours included. In a process of its own: a thread that is not joined ends it.

@@ -83,8 +83,13 @@ test_that("searches on the GPU give the answers of the CPU", {
     d$Y[, 6] <- 2
     same('skipped and constant', solve_ridge_cv, d$X, d$Y, alphas = c(1, 10), na_targets = 'skip', fit_intercept = TRUE)
     same('vector', solve_ridge_cv, d$X, d$Y[, 1], alphas = c(1, 10))
+    long <- problem(2000, 6, 520, 9)  # a tile takes several turns of the two buffers
+    same('long', solve_ridge_cv, long$X, long$Y, alphas = c(1, 10), cv = 3)
+    same('long predictions', cross_val_predict_ridge, long$X, long$Y, alphas = 1, cv = 3)
+    broad <- problem(20, 2100, 520, 10)
+    same('broad', solve_ridge_cv, broad$X, broad$Y, alphas = c(1, 10), cv = 3)
   ")
-  expect_parity(lines, 1e-9, 23L)
+  expect_parity(lines, 1e-9, 26L)
 })
 
 test_that("so do single precision, least squares, predictions, bands and prepared features", {
@@ -217,4 +222,57 @@ test_that("a GPU too small for an eigenvalue problem leaves it to the host", {
   ")
   expect_parity(lines, 1e-9, 1L)
   expect_match(lines[length(lines)], "counted: (TRUE|FALSE 0)")
+})
+
+test_that("a prepared X crosses the bus once, and so do the operators of the same penalties", {
+  lines <- gpu_lines("
+    d <- problem(200, 500, 1200, 8)
+    Y <- list(d$Y[, 1:600], d$Y[, 601:1200])
+    for (single in c('double', 'single')) for (score in c('r2', 'correlation')) {
+      prepared <- prepare_ridge(d$X, cv = 5, fit_intercept = TRUE, device = 'gpu')
+      crossed <- function(Y, alphas) {
+        before <- counts()
+        args <- list(Y = Y, alphas = alphas, score_func = score, precision = single, return_coefs = 'dual')
+        fit <- suppressWarnings(do.call(solve_ridge_cv, c(list(prepared, device = 'gpu'), args)))
+        plain <- suppressWarnings(do.call(solve_ridge_cv, c(list(d$X, cv = 5, fit_intercept = TRUE), args)))
+        if (single == 'double') cat(sprintf('same | %.3g\\n', differ(fit, plain[c('best_alphas', 'coefs')])))
+        (counts() - before)[['bytes_in']] / (length(Y) * if (single == 'double') 8 else 4)
+      }
+      if (is.null(counts())) next
+      shares <- c(crossed(Y[[1]], 10^(0:4)), crossed(Y[[2]], 10^(0:4)), crossed(Y[[1]], 10^(1:5)),
+                  crossed(Y[[1]], 10^(1:5)))
+      cat('shares:', single, score, shares, '\n')
+    }
+  ")
+  skip_if(!length(grep("^shares: ", lines)), "bytes are counted on the plugin for the host only")
+  expect_parity(lines, 1e-9, 8L)
+  shares <- strsplit(grep("^shares: ", lines, value = TRUE), " ")
+  expect_length(shares, 4L)
+  for (row in shares) {
+    crossed <- as.numeric(row[4:7])  # in units of Y, of which the small vectors of its tiles are a third
+    expect_lt(max(crossed[c(2, 4)]), 1.4)
+    expect_gt(min(crossed[c(1, 3)]), 1.5)
+  }
+})
+
+test_that("what a prepared X has left on the GPU counts against the limit, and makes room where it must", {
+  lines <- gpu_lines("
+    d <- problem(300, 1000, 700, 11)
+    free <- function() check_gpu_available()$memory_gb
+    before <- free()
+    prepared <- prepare_ridge(d$X, cv = 5, device = 'gpu', max_gpu_memory_gb = 0.03)
+    for (score in c('r2', 'correlation', 'r2')) {
+      same(score, function(X, ..., device) {
+        if (device == 'cpu') return(solve_ridge_cv(d$X, ..., cv = 5))
+        solve_ridge_cv(X, ..., device = device, max_gpu_memory_gb = 0.03)
+      }, prepared, d$Y, alphas = 10^(1:4), score_func = score, parts = c('best_alphas', 'coefs'))
+    }
+    cat('held:', before - free(), '\\n')
+    rm(prepared)
+    invisible(gc())
+    cat('left:', before - free(), '\\n')
+  ")
+  expect_parity(lines, 1e-9, 3L)
+  bytes <- function(what) as.numeric(sub(".*: ", "", grep(what, lines, value = TRUE)))
+  expect_lt(bytes("held:"), 0.045)  # with what sessions keep for the next request
 })
