@@ -4,13 +4,16 @@
 #' them by cross-validation, and says how far the answer can be from the optimum.
 #'
 #' @section Model:
+#'
 #' With weights scaled to sum 1, the fit minimises over b and beta
+#'
 #' \deqn{\sum_i w_i \{y_i \log(1 + e^{-\eta_i}) + (1 - y_i) \log(1 + e^{\eta_i})\} +
 #'   \frac{\lambda}{2} \sum_j q_j (s_j \beta_j)^2, \quad \eta_i = o_i + b + x_i'\beta}
-#' with \eqn{s_j} the weighted standard deviation of feature j (divisor: the sum of weights) for `standardize = TRUE` and
-#' 1 otherwise, and \eqn{q_j} the `penalty`. The intercept b is never penalised. Coefficients are for `X` as it was given;
-#' that of a constant feature is 0. The answer does not depend on the sum of the weights, and a weight of 2 is a row that
-#' occurs twice.
+#'
+#' with \eqn{s_j} the weighted standard deviation of feature j (divisor: the sum of weights) for `standardize = TRUE`
+#' and 1 otherwise, and \eqn{q_j} the `penalty`. The intercept b is never penalised. Coefficients are for `X` as it was
+#' given; that of a constant feature is 0. The answer does not depend on the sum of the weights, and a weight of 2 is a
+#' row that occurs twice.
 #'
 #' The loss is an average: one lambda corresponds to alpha = n lambda where the loss is a sum. The same model has
 #' * in glmnet (`alpha = 0`) the same lambda and `standardize`, with penalty factors all equal; glmnet rescales others
@@ -20,48 +23,52 @@
 #' * in liblinear none: it penalises the intercept.
 #'
 #' @section Certificate:
-#' Without its intercept, which is minimised out, the objective is strongly convex, so the gradient bounds the distance to
-#' the optimum: \eqn{||\gamma - \gamma^*|| \le ||g|| / \lambda} with \eqn{\gamma_j = \sqrt{q_j} s_j \beta_j}. A fit ends
-#' where this bound is `tol` times \eqn{||\gamma||}, not where steps get small. `diagnostics` has, per target and
+#'
+#' Without its intercept, which is minimised out, the objective is strongly convex, so the gradient bounds the distance
+#' to the optimum: \eqn{||\gamma - \gamma^*|| \le ||g|| / \lambda} with \eqn{\gamma_j = \sqrt{q_j} s_j \beta_j}. A fit
+#' ends where this bound is `tol` times \eqn{||\gamma||}, not where steps get small. `diagnostics` has, per target and
 #' penalty, `bound` (that distance), `gap` (objective less its minimum, at most), `prob_bound` (error of any fitted
 #' probability, at most), `gradient`, `iterations`, and `status`: `"converged"`, `"rounding"` (the gradient is nothing
 #' but rounding, as happens for lambda below about 1e-8: the bounds hold as they are) or `"max_iter"`, with a warning.
 #'
 #' `margin` is the smallest logit on the side of its class (offset and prior left out). Where it is positive, a plane
-#' separates the classes: `separable` is TRUE, without a penalty there is no estimate, and lambda alone sets the size of the
-#' coefficients. A margin of 0 or less proves nothing, so `separable` is then NA.
+#' separates the classes: `separable` is TRUE, without a penalty there is no estimate, and lambda alone sets the size of
+#' the coefficients. A margin of 0 or less proves nothing, so `separable` is then NA.
 #'
 #' @section Cross-validation:
+#'
 #' The score of a fold is the mean of its held-out rows, weighted by `weights` (without class weights); folds count by
-#' the weight that they hold out, as in glmnet; `se` is the standard error over folds. `"log_loss"` is in nats (half of glmnet's
-#' deviance) and takes probabilities as they are, never clipped. `"auc"` is undefined, NA, where a fold holds out one class:
-#' such folds are left out. With `fold_scaling = "global"` the scales \eqn{s_j} come from all rows: they set the units of
-#' the penalty, nothing else, and one Gram matrix serves all folds. `"fold"` learns them anew from the training rows.
+#' the weight that they hold out, as in glmnet; `se` is the standard error over folds. `"log_loss"` is in nats (half of
+#' glmnet's deviance) and takes probabilities as they are, never clipped. `"auc"` is undefined, NA, where a fold holds
+#' out one class: such folds are left out. With `fold_scaling = "global"` the scales \eqn{s_j} come from all rows: they
+#' set the units of the penalty, nothing else, and one Gram matrix serves all folds. `"fold"` learns them anew from the
+#' training rows.
 #'
 #' @section Solvers:
+#'
 #' `"auto"` goes by shape, so a fit can be repeated: for p <= n and p <= 2000, `"primal"`, Newton steps for each target,
 #' or, from 8 targets on, `"batch"`, L-BFGS for all targets with one bound on their curvatures; for p > n and n <= 5000,
-#' `"dual"`, Newton steps on the products of samples, or, from 8 targets on, `"rotate"`, the batch on their eigenvectors;
-#' else `"matrix_free"`, L-BFGS and conjugate gradients. They agree within the certificate. `diagnostics$reason` says which
-#' rule chose.
+#' `"dual"`, Newton steps on the products of samples, or, from 8 targets on, `"rotate"`, the batch on their
+#' eigenvectors; else `"matrix_free"`, L-BFGS and conjugate gradients. They agree within the certificate.
+#' `diagnostics$reason` says which rule chose.
 #'
 #' @inheritParams solve_ridge_cv
 #' @param X n x p numeric matrix, rows are samples, no NA. Integer and logical matrices and data frames of numeric
 #'   columns are converted (one copy).
 #' @param y One target: 0/1, logical, a factor of two levels, or proportions from 0 to 1 (with the numbers of trials as
-#'   `weights`), of length n. Several targets: an n x t matrix of these, never counts of successes and failures, or a data
-#'   frame or list of vectors. No NA, but see `na_targets`.
-#' @param lambda NULL (the default) for a grid of 50 values in units of the data (degrees of freedom from 0.5 up to 0.99 of the
-#'   rank, over at most four orders of magnitude of the largest curvature); one number for a single fit; or several for
-#'   a path. All greater than 0; they are sorted, largest first.
+#'   `weights`), of length n. Several targets: an n x t matrix of these, never counts of successes and failures, or a
+#'   data frame or list of vectors. No NA, but see `na_targets`.
+#' @param lambda NULL (the default) for a grid of 50 values in units of the data (degrees of freedom from 0.5 up to 0.99
+#'   of the rank, over at most four orders of magnitude of the largest curvature); one number for a single fit; or
+#'   several for a path. All greater than 0; they are sorted, largest first.
 #' @param cv Folds, as in [cv_folds()], without `"gcv"`; or NULL for the path alone. A number cuts contiguous blocks,
 #'   within each class where there is a single target. The default is 5, and NULL for a single `lambda`.
 #' @param weights NULL (the default) for equal weights, or n numbers of at least 0. Only their ratios matter; 0 leaves
 #'   a row out of fit, scales and scores.
 #' @param offset NULL (the default), or n numbers (for several targets also an n x t matrix) added to the logits; then
 #'   [predict()][predict.voxridge_logistic] needs `newoffset`.
-#' @param class_weights NULL (the default); `"balanced"` for classes of equal weight; or two numbers greater than 0 named by
-#'   class. Only for outcomes that are all 0 or 1.
+#' @param class_weights NULL (the default); `"balanced"` for classes of equal weight; or two numbers greater than 0
+#'   named by class. Only for outcomes that are all 0 or 1.
 #' @param positive NULL (the default) for the second level of a factor, or the level that counts as 1.
 #' @param penalty NULL (the default) for 1 for each feature, or p numbers greater than 0.
 #' @param standardize TRUE (the default) to penalise coefficients of features with standard deviation 1; FALSE to take
@@ -76,22 +83,23 @@
 #' @param prior NULL (the default), or the prevalence of 1 where the model will be used, between 0 and 1, one or one
 #'   per target: shifts the intercept by the difference of the logits of `prior` and the weighted prevalence here. See
 #'   [prior_correct()]. Scores and held-out predictions are those without it.
-#' @param na_targets `"error"` (the default) or `"skip"` for targets with NA, NaN or Inf, or with a single class, which then
-#'   come back as NA.
+#' @param na_targets `"error"` (the default) or `"skip"` for targets with NA, NaN or Inf, or with a single class, which
+#'   then come back as NA.
 #' @param keep_path TRUE to keep the coefficients of all penalties; FALSE (the default) keeps the chosen ones.
 #' @param keep_history TRUE to keep the objective after each iteration, per target and penalty. FALSE by default.
-#' @param keep `"data"` (the default) keeps `X` and `y`, without copying them, for `fitted()` and `residuals()`; `"none"`
-#'   does not.
+#' @param keep `"data"` (the default) keeps `X` and `y`, without copying them, for `fitted()` and `residuals()`;
+#'   `"none"` does not.
 #' @param tol Number between 0 and 1: where to stop, see section Certificate.
 #' @param max_iter Whole number of Newton steps, at most, per target and penalty.
 #' @param solver `"auto"` (the default), or one of section Solvers.
 #' @param device `"cpu"` (the default) or `"auto"`; there is no GPU code for this model yet.
 #'
-#' @returns An object of class `voxridge_logistic` and `voxridge_fit`: a plain list that can be saved. For a vector `y` the dimension
-#'   of targets is dropped.
-#' * `coefs` (p x t), `intercept` (t; with the shift of `prior`), `best_lambda` (t), `C` (t; scikit-learn's), `final_loss` (t;
-#'   weighted mean log-loss of the training rows), `iterations` (t), `converged` (t).
-#' * `lambda` (l, descending), `prior_shift` (t), `prevalence` (t; weighted), `null_loss` (t; log-loss of the prevalence).
+#' @returns An object of class `voxridge_logistic` and `voxridge_fit`: a plain list that can be saved. For a vector `y`
+#'   the dimension of targets is dropped.
+#' * `coefs` (p x t), `intercept` (t; with the shift of `prior`), `best_lambda` (t), `C` (t; scikit-learn's),
+#'   `final_loss` (t; weighted mean log-loss of the training rows), `iterations` (t), `converged` (t).
+#' * `lambda` (l, descending), `prior_shift` (t), `prevalence` (t; weighted), `null_loss` (t; log-loss of the
+#'   prevalence).
 #' * `cv`: NULL, or a list of `scores` (folds x l x t), `mean`, `se` (l x t), `lambda_min`, `lambda_1se` (t), `at_edge`
 #'   (t; whether `lambda_min` is an end of the grid), `best_score` (t; mean at `best_lambda`), `predictions` (n x t;
 #'   held-out logits at `best_lambda`), `folds` (a list as in [fit_ridge()]), `criterion`.
@@ -99,22 +107,24 @@
 #' * `diagnostics`: a list of `table`, a data frame with a row per target and penalty (see section Certificate),
 #'   `chosen`, the same for the chosen penalties, made again from `coefs` themselves, `history` (a list, or NULL),
 #'   `solver`, `reason`, `backend`, `constant_features`, `skipped_targets`, `seconds`.
-#' * `levels`, `positive`, `features`, `targets`, `center`, `scale`, `penalty`, `has_offset`, `weight_sum`, `dims`, `is_vector`,
-#'   `fit_intercept`, `standardize`, `choose`, `data`.
+#' * `levels`, `positive`, `features`, `targets`, `center`, `scale`, `penalty`, `has_offset`, `weight_sum`, `dims`,
+#'   `is_vector`, `fit_intercept`, `standardize`, `choose`, `data`.
 #'
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
+#'
 #' `voxridge_error_y_form` (outcomes in another form), `voxridge_error_single_class`, `voxridge_error_single_class_fold`
 #' (both classes need weight, in every training fold), `voxridge_error_lambda`, `voxridge_error_penalty`,
 #' `voxridge_error_weights`, `voxridge_error_offset`, `voxridge_error_prior`, `voxridge_error_nonfinite`,
 #' `voxridge_error_shape`, `voxridge_error_type`, `voxridge_error_folds`, `voxridge_error_argument`,
 #' `voxridge_error_conflict`, `voxridge_error_memory`, `voxridge_error_too_large`, `voxridge_error_device_unsupported`.
-#' Warnings: `voxridge_warning_not_converged`; `voxridge_warning_lambda_at_edge` where over 5 % of the targets have their
-#' best score at an end of the grid (of the default grid, only at the smallest penalty and where p >= n);
+#' Warnings: `voxridge_warning_not_converged`; `voxridge_warning_lambda_at_edge` where over 5 % of the targets have
+#' their best score at an end of the grid (of the default grid, only at the smallest penalty and where p >= n);
 #' `voxridge_warning_single_class` for targets that were skipped. See [voxridge-conditions].
 #' @section Invariants:
-#' All solvers give the same answer within the certificate. Swapping `positive` swaps the sign of all coefficients. Adding a
-#' constant to a feature, multiplying it (with `standardize = TRUE`) or all weights by one leaves probabilities
+#'
+#' All solvers give the same answer within the certificate. Swapping `positive` swaps the sign of all coefficients.
+#' Adding a constant to a feature, multiplying it (with `standardize = TRUE`) or all weights by one leaves probabilities
 #' unchanged.
 #' @references
 #' le Cessie, S., van Houwelingen, J. C. (1992). Ridge estimators in logistic regression. Applied Statistics 41(1),
@@ -343,7 +353,7 @@ certificate_table <- function(from, labels, lambda, used) {
   rows <- nrow(from$bound)
   columns <- function(x) as.vector(x[, used, drop = FALSE])
   margin <- columns(from$margin)
-  data.frame(
+  table <- list(
     target = rep(labels[used], each = rows),
     lambda = if (rows == 1L && length(lambda) > 1L) lambda[used] else rep(lambda, times = length(used)),
     iterations = as.integer(columns(from$iterations)),
@@ -358,4 +368,5 @@ certificate_table <- function(from, labels, lambda, used) {
     separable = ifelse(margin > 0, TRUE, NA),
     margin = margin
   )
+  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))  # data.frame() takes as long as a fit
 }

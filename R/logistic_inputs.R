@@ -27,7 +27,7 @@ as_lambdas <- function(lambda, call) {
   values <- format(lambda[utils::head(bad, 5L)], trim = TRUE)
   where <- first_few(bad)
   advice <- if (any(lambda[bad] == 0, na.rm = TRUE)) {
-    "Without a penalty use {.fn glm}; on classes that a plane separates that fit does not exist (package detectseparation)."
+    "Without a penalty use {.fn glm}; where a plane separates the classes it has no answer (package detectseparation)."
   } else {
     "Larger values shrink more; NULL makes a grid."
   }
@@ -110,8 +110,9 @@ as_class_weights <- function(class_weights, Y, weights, outcome, skip, call) {
   if (is.null(class_weights)) return(NULL)
   used <- setdiff(seq_len(ncol(Y)), skip)
   if (!all(Y[, used] %in% c(0, 1))) {
-    abort("{.arg class_weights} must be NULL where {.arg y} has proportions, not {describe(class_weights)}.", "conflict",
-          found = describe(class_weights), call = call)
+    found <- describe(class_weights)
+    abort("{.arg class_weights} must be NULL where {.arg y} has proportions, not {found}.", "conflict", found = found,
+          call = call)
   }
   balanced <- identical(class_weights, "balanced")
   if (!balanced) check_class_weights(class_weights, outcome, call)
@@ -165,7 +166,6 @@ logistic_folds <- function(cv, Y, outcome, call) {
   counted <- is.numeric(cv) && length(cv) == 1L
   if (counted && outcome$is_vector && all(Y %in% c(0, 1))) {
     cv <- run_core(cv_folds(as.integer(Y), as_fold_count(cv, n, "cv", call), stratify = TRUE), call)
-    labels <- NULL
     folds <- as_folds(cv, n, call = call)
     folds["labels"] <- list(NULL)
     return(folds)
@@ -237,9 +237,9 @@ report_logistic <- function(fit, default_grid) {
   }
   separable <- sum(table$separable, na.rm = TRUE)
   if (separable && fit$dims[["p"]] < fit$dims[["n"]]) {
+    whose <- if (nrow(table) > 1L) " of {separable} of {nrow(table)} target{?s}"
     cli::cli_inform(
-      c("A plane separates the classes of {separable} of {nrow(table)} target{?s}: {.arg lambda} alone sets the size of
-         the coefficients."),
+      paste0("A plane separates the classes", whose, ": {.arg lambda} alone sets the size of the coefficients."),
       class = c("voxridge_message_separable", "voxridge_message")
     )
   }
@@ -260,9 +260,11 @@ warn_lambda_at_edge <- function(fit, default_grid) {
   if (!any(counted) || smallest + largest <= 0.05) return(invisible())
   share <- round(100 * (smallest + largest))
   end <- if (smallest >= largest) "smallest" else "largest"
+  best <- if (length(counted) > 1L) "{share} % of the targets have their best score" else "The best score is"
+  most <- if (length(counted) > 1L) "most at the {end}" else "the {end}"
   warn(
-    c("{share} % of the targets have their best score at an end of {.arg lambda}, most at the {end}.",
-      i = "Extend the grid there: {.code lambda = exp(seq(log(1e-6), log(10), length.out = 50))} is a wide one."),
+    c(paste0(best, " at an end of {.arg lambda}, ", most, "."),
+      i = "Extend the grid on that side."),
     "lambda_at_edge",
     found = c(smallest = smallest, largest = largest)
   )

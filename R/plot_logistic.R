@@ -2,9 +2,9 @@
 #'
 #' Draws the held-out score of each penalty, and the penalties that are best and largest within one standard error.
 #'
-#' Of one target, the mean score over folds with one standard error around it; of several, the mean over targets of these
-#' scores with the range of the central 80 % of targets, where the penalty marked is the best for all together. Losses
-#' are better the lower they are, `"auc"` and `"accuracy"` the higher. For the log-loss a line shows that of the
+#' Of one target, the mean score over folds with one standard error around it; of several, the mean over targets of
+#' these scores with the range of the central 80 % of targets, where the penalty marked is the best for all together.
+#' Losses are better the lower they are, `"auc"` and `"accuracy"` the higher. For the log-loss a line shows that of the
 #' prevalence alone.
 #'
 #' @param x,object A fit of [fit_logistic_ridge()] with cross-validation.

@@ -34,15 +34,15 @@
 #' * `predictor()`: an object of class `voxridge_predictor`. Its fields are `model` (`"logistic"` or `"ridge"`), `coefs`
 #'   (p x t), `intercept` (t), `lambda` (t, or NULL), `threshold`, `features`, `targets`, `has_offset`, `dims`,
 #'   `is_vector`, `levels`, `positive`, `outcome_type`, and the handle of what is outside R.
-#' * `predict()`: as for the fit: m x t, or a vector of length m for a vector `y`; names are kept; NA for skipped targets.
+#' * `predict()`: as for the fit: m x t, or a vector of length m for a vector `y`; names are kept; NA for skipped
+#'   targets.
 #' * `print()`: `x`, invisibly.
 #' @section Errors:
 #' Those of [predict()][predict.voxridge_logistic]; `voxridge_error_type` (not a fit of these functions),
 #' `voxridge_error_conflict` (`lambda` or `threshold` for a ridge fit), `voxridge_error_argument` (a ridge fit without
 #' coefficients), `voxridge_error_no_data` (dual coefficients without data). See [voxridge-conditions].
-#' @section Invariants:
-#' Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An engine that was saved
-#' and read forecasts the same bits.
+#' @section Invariants: Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An
+#'   engine that was saved and read forecasts the same bits.
 #' @seealso [fit_logistic_ridge()], [decision_threshold()].
 #' @examples
 #' set.seed(1)
