@@ -15,10 +15,17 @@ logistic_oracle <- function(X, y, lambda, weights = rep(1, length(y)), offset = 
     sum(w * (y * log1p(exp(-abs(z))) + y * pmax(-z, 0) + (1 - y) * log1p(exp(-abs(z))) + (1 - y) * pmax(z, 0))) +
       sum(ridge * beta^2) / 2
   }
+  smallest <- Inf
+  stale <- 0L
   for (step in seq_len(steps)) {
     z <- drop(A %*% beta) + offset
     p <- 1 / (1 + exp(-z))
     gradient <- drop(crossprod(A, w * (y / (1 + exp(z)) - (1 - y) * p))) - ridge * beta
+    # nothing but rounding is left where three steps do not halve a tiny gradient
+    size <- sqrt(sum(gradient^2))
+    stale <- if (size < smallest / 2) 0L else stale + 1L
+    smallest <- min(smallest, size)
+    if (stale >= 3L && smallest < 1e-13) break
     e <- exp(-abs(z))
     hessian <- crossprod(A, w * e / (1 + e)^2 * A) + diag(ridge, ncol(A))
     move <- solve(hessian, gradient)
@@ -41,4 +48,46 @@ two_classes <- function(n, p, seed, strength = 1) {
   z <- strength * drop(X[, seq_len(used), drop = FALSE] %*% rep(1, used)) + stats::rnorm(n)
   y <- as.integer(z > stats::median(z))
   list(X = X, y = y)
+}
+
+SOLVERS <- c("primal", "dual", "rotate", "batch", "matrix_free")
+
+# Fits without what they say of the ends of the grid and of classes that a plane separates.
+logistic_quietly <- function(...) {
+  withCallingHandlers(
+    fit_logistic_ridge(..., progress = FALSE),
+    voxridge_warning_lambda_at_edge = function(w) invokeRestart("muffleWarning"),
+    voxridge_message_separable = function(m) invokeRestart("muffleMessage")
+  )
+}
+
+# A fit without the time that it took.
+without_time <- function(fit) {
+  fit$diagnostics$seconds <- NULL
+  fit
+}
+
+# Coefficients and intercept of one target within 1e-7 of those of the oracle, relative to the largest.
+expect_oracle <- function(fit, want, info = NULL) {
+  error <- max(abs(unname(fit$coefs) - want$coefs)) / max(abs(want$coefs))
+  error_b <- abs(unname(fit$intercept) - want$intercept) / max(1, abs(want$intercept))
+  testthat::expect(
+    isTRUE(error <= 1e-7 && error_b <= 1e-7),
+    sprintf("%s: off by %.2g (coefficients), %.2g (intercept)", paste(info, collapse = " "), error, error_b)
+  )
+}
+
+# Scores of held-out logits, the slow and obvious way.
+logistic_score_oracle <- function(criterion, y, z, w = rep(1, length(y))) {
+  p <- stats::plogis(z)
+  mean_of <- function(x) sum(w * x) / sum(w)
+  switch(criterion,
+    log_loss = mean_of(-y * stats::plogis(z, log.p = TRUE) - (1 - y) * stats::plogis(-z, log.p = TRUE)),
+    brier = mean_of((y - p)^2),
+    accuracy = mean_of(ifelse(z >= 0, y, 1 - y)),
+    auc = {
+      pairs <- outer(w * y, w * (1 - y))
+      if (sum(pairs) > 0) sum(pairs * (outer(z, z, ">") + outer(z, z, "==") / 2)) / sum(pairs) else NA_real_
+    }
+  )
 }
