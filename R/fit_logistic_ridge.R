@@ -190,7 +190,7 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
   check_training_classes(design, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
   route <- logistic_route(solver, sum(weights > 0), ncol(X), ncol(Y) - length(design$skip), call)
-  check_logistic_memory(design, settings, call)
+  check_logistic_memory(design, settings, route$route, call)
   bar <- start_progress(progress, "Logistic regression")
   on.exit(bar$close())
   control <- core_control(n_threads, bar$report, call)
