@@ -21,8 +21,16 @@ logistic_data <- function(seed = 1L) {
        f = factor(ifelse(Y[, 1L] == 1, "face", "house"), levels = c("face", "house")))
 }
 
-# Fits of every kind: list(fit, newoffset), the latter for 60 samples.
-logistic_fits <- function() {
+# Fits of every kind, made once: list(fit, newoffset), the latter for 60 samples.
+logistic_fits <- local({
+  made <- NULL
+  function() {
+    if (is.null(made)) made <<- make_logistic_fits()
+    made
+  }
+})
+
+make_logistic_fits <- function() {
   d <- logistic_data()
   holes <- d$Y
   holes[3L, 2L] <- NA
