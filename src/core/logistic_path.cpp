@@ -1,6 +1,7 @@
 #include "logistic_path.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "logistic_batch.h"
@@ -38,6 +39,7 @@ class Path {
   }
 
   const LogisticSolution& solve(double lambda) {
+    extrapolate(std::log(lambda));
     if (shared_ == nullptr) {
       for (size_t t = 0; t < rows_.targets.size(); ++t) finish(t, lambda, nullptr);
       return with_margins();
@@ -58,6 +60,36 @@ class Path {
       solution_.certificates[t].margin = solution_.losses[t].margin(rows_.targets[t]);
     }
     return solution_;
+  }
+
+  // Starts where a line through the last two solutions, over the logarithm of lambda, leads to, if that is better than
+  // the last solution itself.
+  void extrapolate(double log_lambda) {
+    const double ratio = (log_lambda - last_log_) / (last_log_ - log_before_), lambda = std::exp(log_lambda);
+    arma::mat points = solution_.points, linear = solution_.linear;
+    if (++n_solved_ > 2 && std::fabs(ratio) <= 2) {
+      for (arma::uword t = 0; t < points.n_cols; ++t) {
+        const arma::vec point = points.col(t) + ratio * (points.col(t) - points_before_.col(t));
+        const arma::vec along = ratio * (linear.col(t) - linear_before_.col(t)), u = linear.col(t) + along;
+        LogisticLoss loss = solution_.losses[t];
+        loss.intercept += loss.intercept_shift(along, options_.fit_intercept);
+        loss.evaluate(rows_.targets[t], u.memptr(), options_.fit_intercept);
+        const double now = solution_.losses[t].value + lambda / 2 * square(points.col(t), linear.col(t));
+        if (!(loss.value + lambda / 2 * square(point, u) < now)) continue;
+        solution_.points.col(t) = point;
+        solution_.linear.col(t) = u;
+        solution_.losses[t] = std::move(loss);
+      }
+    }
+    points_before_ = std::move(points);
+    linear_before_ = std::move(linear);
+    log_before_ = last_log_;
+    last_log_ = log_lambda;
+  }
+
+  // ||gamma||^2
+  double square(const arma::vec& point, const arma::vec& linear) const {
+    return route_ == LogisticRoute::dual ? arma::dot(point, linear) : arma::dot(point, point);
   }
 
   // Newton's method, from where the target is.
@@ -96,6 +128,10 @@ class Path {
   int most_ = 0;
   std::unique_ptr<SharedCurvature> shared_;
   LogisticSolution solution_;
+  // Of the solution before, for extrapolate().
+  int n_solved_ = 0;
+  arma::mat points_before_, linear_before_;
+  double last_log_ = 0, log_before_ = 0;
 };
 
 }  // namespace
