@@ -47,7 +47,7 @@
 #' @section Solvers:
 #'
 #' `"auto"` goes by shape, so a fit can be repeated: for p <= n and p <= 2000, `"primal"`, Newton steps for each target,
-#' or, from 8 targets on, `"batch"`, L-BFGS for all targets with one bound on their curvatures; for p > n and n <= 5000,
+#' or, from 8 targets on, `"batch"`, L-BFGS for all targets with one preconditioner; for p > n and n <= 5000,
 #' `"dual"`, Newton steps on the products of samples, or, from 8 targets on, `"rotate"`, the batch on their
 #' eigenvectors; else `"matrix_free"`, L-BFGS and conjugate gradients. They agree within the certificate.
 #' `diagnostics$reason` says which rule chose.
