@@ -59,7 +59,7 @@ convolve_hrf <- function(events, n_scans, tr, hrf = c("spm", "glover"),
   hrf <- as_choice(hrf, c("spm", "glover"))
   derivatives <- as_choice(derivatives, c("none", "time", "time_dispersion"))
   tr <- as_positive(tr)
-  slice_time_ref <- as_share(slice_time_ref, call)
+  slice_time_ref <- as_slice_time(slice_time_ref, call)
   n_scans <- as_scans(n_scans, call)
   events <- as_events(events, n_scans, tr, call)
   wanted <- c("none", if (derivatives != "none") "time", if (derivatives == "time_dispersion") "dispersion")
@@ -71,7 +71,7 @@ convolve_hrf <- function(events, n_scans, tr, hrf = c("spm", "glover"),
   out
 }
 
-as_share <- function(x, call, arg = rlang::caller_arg(x)) {
+as_slice_time <- function(x, call, arg = rlang::caller_arg(x)) {
   if (is_number(x) && x >= 0 && x <= 1) return(as.double(x))
   found <- describe(x)
   abort("{.arg {arg}} must be a number from 0 to 1, not {found}.", "argument", found = found, call = call)

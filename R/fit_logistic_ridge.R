@@ -192,7 +192,7 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
   check_training_classes(design, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
   route <- logistic_route(solver, sum(weights > 0), ncol(X), ncol(Y) - length(design$skip), call)
-  check_logistic_memory(design, settings, call)
+  check_logistic_memory(design, settings, route$route, call)
   bar <- start_progress(progress, "Logistic regression")
   on.exit(bar$close())
   control <- core_control(n_threads, bar$report, call)
@@ -370,5 +370,6 @@ certificate_table <- function(from, labels, lambda, used) {
     separable = ifelse(margin > 0, TRUE, NA),
     margin = margin
   )
-  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))  # data.frame() takes as long as a fit
+  # data.frame() takes as long as a fit
+  structure(table, class = "data.frame", row.names = .set_row_names(length(margin)))
 }

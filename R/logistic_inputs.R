@@ -225,13 +225,16 @@ logistic_route <- function(solver, n, p, t, call) {
   choice
 }
 
-check_logistic_memory <- function(design, settings, call) {
+check_logistic_memory <- function(design, settings, route, call) {
   p <- as.double(ncol(design$X))
   t <- as.double(ncol(design$Y))
   l <- length(design$lambda %||% seq_len(N_LAMBDAS))
   results <- c(coefficients = 8 * p * t, scores = 8 * l * t * length(design$folds$test))
   if (settings$keep_path) results <- c(results, `the coefficients of all penalties` = 8 * p * l * t)
-  check_result_memory(results, "Fit fewer targets at a time, or use {.code keep_path = FALSE}.", call)
+  side <- switch(route, primal = , batch = p, dual = , rotate = nrow(design$X), 0)
+  results <- c(results, `products of samples or features` = 8 * 3 * side^2)
+  check_result_memory(results, "Fit fewer targets at a time, or use {.code keep_path = FALSE} or
+                      {.code solver = \"matrix_free\"}.", call)
 }
 
 # ---- what the user is told -------------------------------------------------------------------

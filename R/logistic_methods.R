@@ -135,7 +135,8 @@ edge_words <- function(fit) {
   if (anyNA(share) || all(share == 0)) return("")
   ends <- names(share)[share > 0]
   if (fit$dims[["t"]] == 1L) return(sprintf("; best at its %s", ends))
-  paste0("; best at its ", paste(sprintf("%s for %s", ends, vapply(share[ends], format_share, "")), collapse = ", its "))
+  each <- sprintf("%s for %s", ends, vapply(share[ends], format_share, ""))
+  paste0("; best at its ", paste(each, collapse = ", its "))
 }
 
 # Shares of the counted targets with their best score at the smallest and the largest penalty; NA without a choice.

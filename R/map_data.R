@@ -44,7 +44,9 @@ refuse_map <- function(x, arg, call) {
   found <- describe(x)
   abort(
     c("{.arg {arg}} must be a numeric vector of one value per voxel or a 3-D array, not {found}.",
-      i = if (inherits(x, "voxridge_fit")) {
+      i = if (inherits(x, "voxridge_logistic")) {
+        "Use {.code brain_map(fit)} where the features of the fit are voxels."
+      } else if (inherits(x, "voxridge_fit")) {
         "Use {.code plot(fit, type = \"map\")}, or a part of the fit such as {.code fit$scores}."
       } else {
         "Draw one map at a time: a row of a matrix of voxels, or {.code {arg}[, , , 1]} of a 4-D array."

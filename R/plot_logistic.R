@@ -119,9 +119,8 @@ lambda_path <- function(fit, target, arg, call) {
   null <- if (fit$cv$criterion == "log_loss") mean(fit$null_loss[counted])
   marks <- lambda_marks(fit, curve, if (one) counted)
   clipped <- clip_path(curve, is_loss(fit))
-  line <- if (one) "mean over folds, and one standard error" else {
-    paste0("mean over ", count_label(length(counted)), ", and their 10-90 % range")
-  }
+  line <- "mean over folds, and one standard error"
+  if (!one) line <- paste0("mean over ", count_label(length(counted)), ", and their 10-90 % range")
   keys <- data.frame(
     label = c(line, marks$label, if (!is.null(null)) "prevalence alone"),
     colour = c(PLOT_COLOURS[["line"]], marks$colour, if (!is.null(null)) PLOT_COLOURS[["bar"]]),
@@ -137,8 +136,9 @@ scored_targets <- function(fit, target, arg, call) {
   t <- fit$dims[["t"]]
   scored <- which(colSums(is.finite(as_targets_last(fit$cv$mean))) > 0)
   if (!is.null(target)) {
-    place <- if (rlang::is_string(target)) match(target, fit$targets) else if (is_number(target)) match(target, seq_len(t))
-    if (is.null(place) || is.na(place)) {
+    one <- rlang::is_string(target) || is_number(target)
+    place <- if (one) match(target, if (is.character(target)) fit$targets else seq_len(t)) else NA
+    if (is.na(place)) {
       words <- if (is.null(fit$targets)) "" else ", or its name"
       abort("{.arg target} must be NULL or a number from 1 to {t}{words}, not {describe(target)}.", "argument",
             expected = t, found = target, call = call)
@@ -153,7 +153,8 @@ scored_targets <- function(fit, target, arg, call) {
 # Of one target, the best penalty and the largest within one standard error; of several the best of their mean.
 lambda_marks <- function(fit, curve, target = NULL) {
   if (is.null(target)) {
-    lambda <- curve$lambda[if (is_loss(fit)) which.min(curve$mean) else which.max(curve$mean)]
+    best <- if (is_loss(fit)) min(curve$mean, na.rm = TRUE) else max(curve$mean, na.rm = TRUE)
+    lambda <- max(curve$lambda[which(curve$mean == best)])
     label <- "best mean"
   } else {
     lambda <- c(fit$cv$lambda_min[[target]], fit$cv$lambda_1se[[target]])

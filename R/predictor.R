@@ -41,8 +41,9 @@
 #' Those of [predict()][predict.voxridge_logistic]; `voxridge_error_type` (not a fit of these functions),
 #' `voxridge_error_conflict` (`lambda` or `threshold` for a ridge fit), `voxridge_error_argument` (a ridge fit without
 #' coefficients), `voxridge_error_no_data` (dual coefficients without data). See [voxridge-conditions].
-#' @section Invariants: Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An
-#'   engine that was saved and read forecasts the same bits.
+#' @section Invariants:
+#' Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An engine that was
+#' saved and read forecasts the same bits.
 #' @seealso [fit_logistic_ridge()], [decision_threshold()].
 #' @examples
 #' set.seed(1)
@@ -182,10 +183,8 @@ print.voxridge_predictor <- function(x, ...) {
                    plural(x$dims[["t"]]))
   print_fields(title, c(
     model = if (x$model == "logistic") "ridge-penalised logistic regression" else "ridge regression",
-    if (x$model == "logistic") {
-      c(if (length(lambda)) c(lambda = paste(unique(format_numbers(range(lambda))), collapse = " to ")), positive = positive_words(x),
-        threshold = format_numbers(x$threshold))
-    },
+    if (length(lambda)) c(lambda = paste(unique(format_numbers(range(lambda))), collapse = " to ")),
+    if (x$model == "logistic") c(positive = positive_words(x), threshold = format_numbers(x$threshold)),
     if (x$has_offset) c(offset = "yes: predict() needs newoffset"),
     columns = if (is.null(x$features)) "by their order" else first_few(x$features, print_max())
   ))

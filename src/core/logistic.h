@@ -85,6 +85,8 @@ class LogisticRidge {
     arma::mat intercepts;              // targets x lambdas
   };
 
+  int64_t dimensions() const;
+  double job_bytes() const;
   std::vector<Group> make_groups() const;
   void run_fold(const Group& group, size_t fold, const std::vector<double>& lambdas, double* scores,
                 arma::cube* held_out, const Control& control) const;

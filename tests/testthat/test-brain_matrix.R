@@ -359,3 +359,21 @@ test_that("what is no image or has no mask is told what to do", {
   expect_refused(fit_ridge("features.csv", problem$Y), "X", "read.csv")
   expect_refused(predict(fit, problem$X[1L, ]), "newdata", "rbind\\(newdata\\)")
 })
+
+test_that("the weights of a decoder are a map: its features are the voxels", {
+  volumes <- withr::with_seed(1, array(rnorm(2 * 2 * 2 * 40), c(2, 2, 2, 40)))
+  mask <- brain_mask(array(c(1, 1, 0, 1, 1, 1, 0, 1), c(2, 2, 2)))
+  X <- brain_matrix(volumes, mask)
+  y <- X[, 2L] > 0
+  fit <- quiet_logistic(X, y, lambda = 0.1)
+  map <- brain_map(fit)  # the mask comes with the kept X
+  expect_identical(map[mask$index], unname(fit$coefs))
+  expect_identical(dim(map), c(2L, 2L, 2L))
+  expect_identical(brain_map(fit, mask, "scale")[mask$index], unname(fit$scale))
+  two <- quiet_logistic(X, cbind(a = y, b = X[, 1L] > 0), lambda = 0.1, cv = NULL, keep = "none")
+  expect_refused(brain_map(two), "mask")
+  maps <- brain_map(two, mask)
+  expect_identical(dim(maps), c(2L, 2L, 2L, 2L))
+  expect_identical(maps[, , , 2L][mask$index], unname(two$coefs[, 2L]))
+  expect_refused(brain_map(fit, mask, "best_lambda"), "what", "per feature")
+})

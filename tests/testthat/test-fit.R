@@ -128,3 +128,15 @@ test_that("unknown, repeated and unnamed arguments are refused", {
   expect_refused(fit_ridge(problem$X, problem$Y, 1, 5, "r2", TRUE, FALSE, "data", 1), "...")
   expect_refused(fit_banded_ridge(list(a = problem$X), problem$Y, standardize = TRUE), "standardize")
 })
+
+test_that("logistic fits are refused where errors are squared, in words", {
+  d <- logistic_data()
+  fit <- quiet_logistic(d$X, d$Y, lambda = 1, cv = NULL)
+  bands <- list(a = d$X[, 1:5], b = d$X[, 6:11])
+  calls <- list(quote(null_scores(fit)), quote(r2_split(fit, bands, d$Y)), quote(r2_unique(fit, bands, d$Y)))
+  for (call in calls) {
+    cnd <- expect_refused(eval(call), "fit", c("fit_ridge", "not of `fit_logistic_ridge"))
+    expect_s3_class(cnd, "voxridge_error_type")
+    expect_false(grepl("again", conditionMessage(cnd)))
+  }
+})
