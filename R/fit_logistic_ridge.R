@@ -86,7 +86,8 @@
 #' @param na_targets `"error"` (the default) or `"skip"` for targets with NA, NaN or Inf, or with a single class, which
 #'   then come back as NA.
 #' @param keep_path TRUE to keep the coefficients of all penalties; FALSE (the default) keeps the chosen ones.
-#' @param keep_history TRUE to keep the objective after each iteration, per target and penalty. FALSE by default.
+#' @param keep_history TRUE to keep the objective at the start and after each iteration, per target and penalty. FALSE
+#'   by default.
 #' @param keep `"data"` (the default) keeps `X` and `y`, without copying them, for `fitted()` and `residuals()`;
 #'   `"none"` does not.
 #' @param tol Number between 0 and 1: where to stop, see section Certificate.
@@ -116,8 +117,8 @@
 #' `voxridge_error_y_form` (outcomes in another form), `voxridge_error_single_class`, `voxridge_error_single_class_fold`
 #' (both classes need weight, in every training fold), `voxridge_error_lambda`, `voxridge_error_penalty`,
 #' `voxridge_error_weights`, `voxridge_error_offset`, `voxridge_error_prior`, `voxridge_error_nonfinite`,
-#' `voxridge_error_shape`, `voxridge_error_type`, `voxridge_error_folds`, `voxridge_error_argument`,
-#' `voxridge_error_conflict`, `voxridge_error_memory`, `voxridge_error_too_large`, `voxridge_error_device_unsupported`.
+#' `voxridge_error_shape`, `voxridge_error_type`, `voxridge_error_folds`, `voxridge_error_score`,
+#' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_memory`, `voxridge_error_too_large`, `voxridge_error_device_unsupported`.
 #' Warnings: `voxridge_warning_not_converged`; `voxridge_warning_lambda_at_edge` where over 5 % of the targets have
 #' their best score at an end of the grid (of the default grid, only at the smallest penalty and where p >= n);
 #' `voxridge_warning_single_class` for targets that were skipped. See [voxridge-conditions].
@@ -187,6 +188,7 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
   )
   design$skip <- single_class_targets(Y, weights, outcome$is_vector, na_targets, call)
   classes <- as_class_weights(class_weights, Y, weights, outcome, design$skip, call)
+  check_fold_criterion(settings$criterion, design$folds, call)
   check_training_classes(design, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
   route <- logistic_route(solver, sum(weights > 0), ncol(X), ncol(Y) - length(design$skip), call)

@@ -154,7 +154,8 @@ check_class_weights <- function(class_weights, outcome, call) {
 logistic_folds <- function(cv, Y, outcome, call) {
   n <- nrow(Y)
   if (is.null(cv)) return(list(kind = "none", train = list(), test = NULL))
-  if (identical(as.vector(cv), "gcv")) {
+  word <- if (is.character(cv)) as.vector(cv)
+  if (identical(word, "gcv")) {
     abort(
       c("{.arg cv} must be folds or {.val loo} for a logistic regression, not {.val gcv}.",
         i = "Generalised cross-validation is for least squares."),
@@ -162,7 +163,7 @@ logistic_folds <- function(cv, Y, outcome, call) {
       found = cv, call = call
     )
   }
-  if (identical(as.vector(cv), "loo")) cv <- seq_len(n)
+  if (identical(word, "loo")) cv <- seq_len(n)
   counted <- is.numeric(cv) && length(cv) == 1L
   if (counted && outcome$is_vector && all(Y %in% c(0, 1))) {
     cv <- run_core(cv_folds(as.integer(Y), as_fold_count(cv, n, "cv", call), stratify = TRUE), call)
@@ -171,6 +172,18 @@ logistic_folds <- function(cv, Y, outcome, call) {
     return(folds)
   }
   as_folds(cv, n, call = call)
+}
+
+# Is there a fold that can have this score?
+check_fold_criterion <- function(criterion, folds, call) {
+  if (criterion != "auc" || !length(folds$test) || any(lengths(folds$test) > 1L)) return(invisible())
+  abort(
+    c("{.arg criterion} must be {.or {.val {setdiff(BINARY_CRITERIA, \"auc\")}}} where folds hold out a single sample,
+       not {.val auc}.",
+      i = "An area under the curve compares samples. Use larger folds."),
+    "score",
+    found = criterion, call = call
+  )
 }
 
 # Both classes in every training fold, for every target that is not left out.

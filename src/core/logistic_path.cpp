@@ -115,7 +115,9 @@ class Path {
     to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, linear, solution_.losses[t], control_);
     if (shared_ != nullptr) {
       to.iterations += before.iterations;
-      to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
+      if (!before.history.empty()) {  // its end is the start of the other
+        to.history.insert(to.history.begin(), before.history.begin(), before.history.end() - 1);
+      }
     }
     solution_.points.col(t) = space.point();
     solution_.linear.col(t) = linear;

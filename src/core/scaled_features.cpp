@@ -127,7 +127,8 @@ arma::mat ScaledFeatures::multiply_transposed(const arma::mat& weights) const {
 arma::mat ScaledFeatures::sample_gram(const Control& control) const {
   GramSum gram(Trans::no, rows(), cols(), control);
   std::vector<double> scratch;
-  const int64_t width = gram_panel(rows(), cols());
+  const int64_t fitting = 8 * kBlockValues / std::max<int64_t>(1, rows());
+  const int64_t width = std::min(gram_panel(rows(), cols()), std::max<int64_t>(64, fitting));
   for (int64_t col = 0; col < cols(); col += width) {
     gram.add(block(0, rows(), col, std::min(width, cols() - col), nullptr, scratch));
   }
