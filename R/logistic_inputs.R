@@ -106,8 +106,16 @@ single_class_targets <- function(Y, weights, is_vector, na_targets, call) {
 }
 
 # NULL, or list(weights = n x t): those of the fit.
-as_class_weights <- function(class_weights, Y, weights, outcome, skip, call) {
+as_class_weights <- function(class_weights, Y, weights, outcome, skip, local_lambda, call) {
   if (is.null(class_weights)) return(NULL)
+  if (!local_lambda && ncol(Y) > 1L) {
+    abort(
+      c("{.arg local_lambda} must be TRUE with {.arg class_weights} and several targets, not FALSE.",
+        i = "Class weights make a problem of its own of each target, with scales of its own."),
+      "conflict",
+      call = call
+    )
+  }
   used <- setdiff(seq_len(ncol(Y)), skip)
   if (!all(Y[, used] %in% c(0, 1))) {
     found <- describe(class_weights)

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <memory>
 
+#include "arma_view.h"
 #include "logistic_batch.h"
 #include "logistic_preconditioner.h"
 #include "logistic_spaces.h"
+#include "rotation.h"
 
 namespace voxridge {
 
@@ -96,8 +98,7 @@ class Path {
   void finish(size_t t, double lambda, const Preconditioner* preconditioner) {
     const arma::vec start = solution_.points.col(t);
     if (route_ == LogisticRoute::dual) {
-      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
-      run(space, t, lambda);
+      finish_dual(t, lambda, start);
     } else if (route_ == LogisticRoute::matrix_free) {
       GradientSpace space(*rows_.features, lambda, options_.fit_intercept, start, *preconditioner, control_);
       run(space, t, lambda);
@@ -105,6 +106,27 @@ class Path {
       FeatureSpace space(*rows_.features, lambda, options_.fit_intercept, start, control_);
       run(space, t, lambda);
     }
+  }
+
+  // Where K is singular, a has parts that K does not see; they grow as lambda falls, until their rounding hides the
+  // rest. Then the fit goes on, with those for smaller lambdas, in the space of the features of K alone.
+  void finish_dual(size_t t, double lambda, const arma::vec& start) {
+    if (rotated_ == nullptr) {
+      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
+      run(space, t, lambda);
+      const LogisticCertificate& found = solution_.certificates[t];
+      if (found.status != LogisticStatus::rounding || found.bound <= options_.tol * found.size) return;
+      rotation_ = rotate(*rows_.kernel, control_);
+      const int64_t n = static_cast<int64_t>(rotation_.features.n_rows);
+      rotated_ = std::make_unique<ScaledFeatures>(view_of(rotation_.features), row_range(0, n), std::vector<double>(),
+                                                  std::vector<double>(), 0, control_);
+    }
+    FeatureSpace space(*rotated_, lambda, options_.fit_intercept,
+                       rotated_->multiply_transposed(solution_.points.col(t)), control_);
+    solution_.linear.col(t) = space.linear();
+    solution_.losses[t].evaluate(rows_.targets[t], solution_.linear.colptr(t), options_.fit_intercept);
+    run(space, t, lambda);
+    solution_.points.col(t) = rotation_.back * space.point();
   }
 
   template <class Space>
@@ -119,7 +141,7 @@ class Path {
         to.history.insert(to.history.begin(), before.history.begin(), before.history.end() - 1);
       }
     }
-    solution_.points.col(t) = space.point();
+    if (space.point().n_elem == solution_.points.n_rows) solution_.points.col(t) = space.point();
     solution_.linear.col(t) = linear;
   }
 
@@ -130,6 +152,9 @@ class Path {
   int most_ = 0;
   std::unique_ptr<SharedCurvature> shared_;
   LogisticSolution solution_;
+  // The dual on features of its own, once it needs them.
+  Rotation rotation_;
+  std::unique_ptr<ScaledFeatures> rotated_;
   // Of the solution before, for extrapolate().
   int n_solved_ = 0;
   arma::mat points_before_, linear_before_;

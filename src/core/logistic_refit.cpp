@@ -14,7 +14,7 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
   const ScaledFeatures features(data_.x, rows_, view_.means, view_.factors, 0, control);
   const ScaledFeatures all(data_.x, row_range(0, data_.x.rows), view_.means, view_.factors, 0, control);
   const auto gammas = [&](const arma::mat& points) -> arma::mat {
-    if (options_.route == LogisticRoute::rotate) return all.multiply_transposed(view_.back * points);
+    if (options_.route == LogisticRoute::rotate) return all.multiply_transposed(view_.rotation.back * points);
     return dual ? features.multiply_transposed(points) : points;
   };
   // Coefficients for the features as they are, and the intercept that goes with them.
