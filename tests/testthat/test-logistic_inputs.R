@@ -53,7 +53,8 @@ test_that("both classes need weight in every training fold", {
   refused("cv", "single_class_fold", y = cbind(a = y, b = sorted), cv = rep(1:2, each = 10), pattern = "target b")
   refused("cv", "single_class_fold", weights = c(1, rep(0, 18), 1), y = sorted, cv = rep(1:2, each = 10))
   refused("cv", "single_class_fold", y = c(1, rep(0, 19)), cv = "loo", pattern = "no positive")
-  expect_warning(refused("cv", "single_class_fold", y = c(1, rep(0, 19)), cv = 3), class = "voxridge_warning_rare_class")
+  expect_warning(refused("cv", "single_class_fold", y = c(1, rep(0, 19)), cv = 3),
+                 class = "voxridge_warning_rare_class")
   # a target that is left out anyway does not count
   expect_warning(
     fit_logistic_ridge(X, cbind(y, 1), lambda = 1, cv = rep(1:4, 5), na_targets = "skip", progress = FALSE),
