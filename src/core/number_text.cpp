@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <system_error>
 
 namespace voxridge {
@@ -14,7 +15,7 @@ namespace {
 
 // A number halfway between two doubles has at most 767 digits: of more it matters only whether one of them is not 0.
 constexpr int kDigits = 800;
-constexpr int64_t kLargestExponent = 99999;               // beyond: zero or infinite
+constexpr int64_t kLargest = 309, kSmallest = -324;       // from 10^kLargest on: infinite; below 10^kSmallest: zero
 constexpr int64_t kEndlessExponent = 1000000000000000LL;  // no text has so many digits to make up for it
 
 bool is_digit(char c) {
@@ -64,16 +65,17 @@ void read_plain_text(const char* at, const char* end, PlainText& out) {
 bool read_number_plain(const char* text, const char* end, double& value) {
   PlainText plain;
   read_plain_text(text, end, plain);
+  // Below 10^magnitude, and not below a tenth of that.
+  const int64_t magnitude = plain.size + plain.exponent;
   double size = 0;
-  if (plain.size > 0) {
+  if (plain.size > 0 && magnitude > kLargest) {
+    size = std::numeric_limits<double>::infinity();
+  } else if (plain.size > 0 && magnitude > kSmallest) {
     if (plain.dropped) {
       plain.text[plain.size++] = '1';
       --plain.exponent;
     }
-    const int64_t exponent = plain.exponent > kLargestExponent    ? kLargestExponent
-                             : plain.exponent < -kLargestExponent ? -kLargestExponent
-                                                                  : plain.exponent;
-    std::snprintf(plain.text + plain.size, 8, "e%d", static_cast<int>(exponent));
+    std::snprintf(plain.text + plain.size, 8, "e%d", static_cast<int>(plain.exponent));
     size = std::strtod(plain.text, nullptr);  // digits and an exponent: the same in every locale
   }
   value = plain.negative ? -size : size;

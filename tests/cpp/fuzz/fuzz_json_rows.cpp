@@ -71,7 +71,7 @@ class Tree {
       good = number(out);
     } else {
       for (const std::string word : {"true", "false", "null"}) {
-        if (body_.compare(k_, word.size(), word) != 0) continue;
+        if (good || body_.compare(k_, word.size(), word) != 0) continue;
         k_ += word.size();
         good = true;
       }
