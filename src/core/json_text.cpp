@@ -81,7 +81,7 @@ void Spelling::unit(uint32_t u) {
     high_ = 0;
   } else if (u >= 0xd800 && u < 0xe000) {
     same_ = same_ && high_ == 0 && u < 0xdc00;
-    high_ = u < 0xdc00 ? u : 0;
+    high_ = u;
     return;
   }
   if (u < 0x80) return byte(u);

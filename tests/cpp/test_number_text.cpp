@@ -208,6 +208,10 @@ TEST(NumberText, ManyZerosAndTheirExponent) {
     expect_read("1" + many + "1e-" + std::to_string(zeros + 1), 1.0);
     expect_read("1." + many + "1", 1.0);
   }
+  // Seven digits of an exponent are more than some libraries keep.
+  const std::string many(100000, '0');
+  expect_read("0." + many + "1e1000001", kInf);
+  expect_read("1" + many + "e-1000000", 0.0);
 }
 
 // The number halfway between two doubles goes to the even one; a digit more or less decides. A long double holds it.
