@@ -355,7 +355,8 @@ logistic_diagnostics <- function(solved, design, names, route, backend, settings
                               solved$lambda[solved$best], used)
   history <- if (settings$keep_history) solved$path$history
   list(table = table, chosen = chosen, history = history, solver = route$route, reason = route$reason,
-       backend = backend$name, constant_features = which(rowSums(as.matrix(solved$scale) != 0) == 0), skipped_targets = design$skip)
+       backend = backend$name, constant_features = which(rowSums(as.matrix(solved$scale) != 0) == 0),
+       skipped_targets = design$skip)
 }
 
 # A row per target and penalty; the penalties of `chosen` are one per target.

@@ -36,17 +36,14 @@ test_that("class weights of several targets are those of each alone", {
       expect_close(all$cv$predictions[, j], one$cv$predictions, 1e-9)
       expect_close(all$path$coefs[, , j], one$path$coefs, 1e-10)
       expect_identical(all$best_lambda[[j]], one$best_lambda)
+      expect_identical(all$scale[, j], one$scale)
+      expect_identical(all$center[, j], one$center)
       expect_identical(all$diagnostics$table$bound[3 * (j - 1) + 1:3], one$diagnostics$table$bound)
     }
     expect_length(all$diagnostics$history, 9L)
   }
-  # each has its own scales
-  for (j in 1:3) {
-    one <- logistic_quietly(d$X, Y[, j], lambda = 1, class_weights = "balanced", offset = offset[, j])
-    all <- logistic_quietly(d$X, Y, lambda = 1, class_weights = "balanced", offset = offset)
-    expect_close(all$scale[, j], one$scale, 1e-14)
-    expect_close(all$center[, j], one$center, 1e-14)
-  }
+  expect_refused(fit_logistic_ridge(d$X, Y, cv = 4, class_weights = "balanced", local_lambda = FALSE), "local_lambda",
+                 "class_weights")
 })
 
 test_that("`prior` shifts the intercept by the difference of logits, and nothing else", {
