@@ -108,6 +108,8 @@ test_that("class weights are balanced or named by class", {
   refused("class_weights", "argument", class_weights = c("0" = 1))
   refused("class_weights", "argument", y = factor(y, labels = c("a", "b")), class_weights = c("0" = 1, "1" = 2),
           pattern = "\"a\" or \"b\"")
+  refused("local_lambda", "conflict", y = cbind(y, 1 - y), lambda = c(1, 0.1), cv = rep(1:4, 5),
+          class_weights = "balanced", local_lambda = FALSE)
   refused("class_weights", "conflict", y = y / 2 + 0.25, class_weights = "balanced", pattern = "proportions")
 })
 
