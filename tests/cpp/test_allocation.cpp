@@ -7,6 +7,7 @@
 
 #include "core/binary_rows.h"
 #include "core/json_rows.h"
+#include "core/logistic.h"
 #include "core/number_text.h"
 #include "core/predictor.h"
 #include "core/threads.h"
@@ -110,6 +111,34 @@ TEST(Allocation, WithTwoThreads) {
   control.n_threads = 2;
   EXPECT_GT(failures(512, [&] { run_cv<double>(problem, {}, control); }), 5);
   EXPECT_EQ(blas_info().threads, before);
+}
+
+TEST(Allocation, LogisticRegression) {
+  const arma::mat x = normal_matrix(20, 30, 5);
+  arma::mat y(20, 2), coefs(30, 2);
+  for (arma::uword i = 0; i < y.n_elem; ++i) y[i] = i % 2 == 0 ? 1 : 0;
+  LogisticData data;
+  data.x = view_of(x);
+  data.y = view_of(y);
+  data.weights.assign(20, 1);
+  data.score_weights = data.weights;
+  for (const LogisticRoute route : {LogisticRoute::dual, LogisticRoute::rotate, LogisticRoute::matrix_free}) {
+    LogisticCvOptions options;
+    options.route = route;
+    const auto work = [&] {
+      std::vector<double> scores(3 * 2 * 2), mean(4), se(4), intercepts(2);
+      std::vector<int> best(2), best_min(2), best_1se(2);
+      LogisticOutputs out;
+      out.best = best.data(), out.best_min = best_min.data(), out.best_1se = best_1se.data();
+      out.scores = scores.data(), out.mean = mean.data(), out.se = se.data();
+      out.intercepts = intercepts.data();
+      arma::mat predictions(20, 2);
+      out.predictions = span_of(predictions);
+      out.coefs = span_of(coefs);
+      LogisticRidge(data, scattered_folds(20, 3), options, {}).run({1, 0.1}, out, {});
+    };
+    EXPECT_GT(failures(200, work), 0) << route_name(route);
+  }
 }
 
 // The scoring engine, once its workspace is there: the first allocation of any size would be refused, and none is made.
