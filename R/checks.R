@@ -33,8 +33,11 @@ first_few <- function(x, max = 5L) {
   sprintf("%s and %s more", shown, format_count(length(x) - max))
 }
 
-# Columns by name where there are names, by number otherwise.
-column_labels <- function(index, names) if (is.null(names)) index else names[index]
+# Columns by name where they have one, by number otherwise.
+column_labels <- function(index, names) {
+  if (is.null(names)) return(index)
+  ifelse(is.na(names[index]) | names[index] == "", index, names[index])
+}
 
 format_count <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
 

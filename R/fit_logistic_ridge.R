@@ -188,6 +188,7 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
   design$skip <- single_class_targets(Y, weights, outcome$is_vector, na_targets, call)
   classes <- as_class_weights(class_weights, Y, weights, outcome, design$skip, call)
   check_training_classes(design, call)
+  check_held_out_classes(design, settings, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
   route <- logistic_route(solver, sum(weights > 0), ncol(X), ncol(Y) - length(design$skip), call)
   check_logistic_memory(design, settings, route$route, call)
@@ -254,7 +255,10 @@ new_voxridge_logistic <- function(solved, design, outcome, classes, prior, setti
   fit_weights <- classes$weights %||% matrix(design$weights, length(design$weights), t)
   prevalence <- colSums(fit_weights * design$Y) / colSums(fit_weights)
   raw_prevalence <- colSums(design$weights * design$Y) / sum(design$weights)
-  shift <- if (is.null(prior)) rep(0, t) else stats::qlogis(prior) - stats::qlogis(prevalence)
+  shift <- rep(0, t)
+  if (!is.null(prior)) {
+    shift <- as_logits(prior, "probability") - as_logits(skipped_as_na(prevalence, design$skip), "probability")
+  }
   best <- solved$best
   out <- list(
     format = FIT_FORMAT,
