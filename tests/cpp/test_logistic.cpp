@@ -2,7 +2,6 @@
 #include "common.h"
 
 #include "core/logistic.h"
-#include "core/logistic_choice.h"
 #include "core/sigmoid.h"
 
 namespace voxridge_test {
@@ -27,7 +26,7 @@ std::unique_ptr<Classes> make_classes(int64_t n, int64_t p, int64_t t, uint64_t 
   if (p > 0) out->y.each_col() += out->x.col(0);
   out->y.each_row() -= arma::mat(arma::median(out->y, 0));
   out->y.transform([](double z) { return z > 0 ? 1.0 : 0.0; });
-  if (n > 1) out->y.row(0).zeros(), out->y.row(1).ones();
+  if (n > 1 && t > 0) out->y.row(0).zeros(), out->y.row(1).ones();
   out->data.x = view_of(out->x);
   out->data.y = view_of(out->y);
   out->data.weights.assign(n, 1);
@@ -209,94 +208,6 @@ TEST(Logistic, ProgressEndsWhereItWasExpectedTo) {
       EXPECT_GT(progress.total.load(), 0);
     }
   }
-}
-
-// ---- the loss ----------------------------------------------------------------------------------
-
-TEST(LogisticLoss, TheInterceptIsTheRootEvenWhereAllLogitsAreSaturated) {
-  const arma::vec y = {0, 1, 0, 1, 1}, w(5, arma::fill::value(0.2));
-  for (const double far : {1.0, 30.0, 300.0, 700.0, 1e6}) {
-    for (const double start : {0.0, 700.0, -700.0, 1e5}) {
-      for (const double sign : {1.0, -1.0}) {
-        const arma::vec u = sign * far * arma::vec{-1, 1, -0.5, 0.25, 1};
-        const LogisticTarget target{y.memptr(), w.memptr(), nullptr, 5};
-        LogisticLoss loss;
-        loss.intercept = start;
-        loss.evaluate(target, u.memptr(), true);
-        ASSERT_TRUE(std::isfinite(loss.intercept)) << far << " " << start << " " << sign;
-        // the sum falls with the intercept: it changes its sign within rounding of the root
-        const auto sum = [&](double b) {
-          double s = 0;
-          for (int i = 0; i < 5; ++i) s += w[i] * logistic_residual(y[i], u[i] + b);
-          return s;
-        };
-        const double step = 1e-8 * std::max(1.0, std::fabs(loss.intercept));
-        EXPECT_GE(sum(loss.intercept - step), -1e-300);
-        EXPECT_LE(sum(loss.intercept + step), 1e-300);
-        double value = 0;
-        for (int i = 0; i < 5; ++i) value += w[i] * logistic_loss(y[i], u[i] + loss.intercept);
-        EXPECT_NEAR(loss.value, value, 1e-14 * (1 + std::fabs(value)));
-      }
-    }
-  }
-}
-
-TEST(LogisticLoss, WithoutAnInterceptItStaysWhatItIs) {
-  const arma::vec y = {0, 1}, w = {0.5, 0.5}, u = {3, -2}, offset = {1, 1};
-  LogisticLoss loss;
-  loss.intercept = 0;
-  loss.evaluate({y.memptr(), w.memptr(), offset.memptr(), 2}, u.memptr(), false);
-  EXPECT_EQ(loss.intercept, 0);
-  EXPECT_NEAR(loss.value, (softplus(4) + softplus(1)) / 2, 1e-15);
-  EXPECT_NEAR(loss.residual[0], -sigmoid(4) / 2, 1e-16);
-  EXPECT_NEAR(loss.curvature[1], sigmoid_slope(-1) / 2, 1e-16);
-  // without the offset
-  EXPECT_EQ(loss.margin({y.memptr(), w.memptr(), offset.memptr(), 2}), -3);
-}
-
-TEST(LogisticLoss, MarginsAreThoseOfTheWrongestRow) {
-  const arma::vec w(3, arma::fill::value(1.0 / 3)), u = {-2, 0.5, 3};
-  LogisticLoss loss;
-  const auto margin = [&](const arma::vec& y) {
-    loss.intercept = 0;
-    const LogisticTarget target{y.memptr(), w.memptr(), nullptr, 3};
-    loss.evaluate(target, u.memptr(), false);
-    return loss.margin(target);
-  };
-  EXPECT_EQ(margin({0, 1, 1}), 0.5);
-  EXPECT_EQ(margin({0, 0, 1}), -0.5);
-  EXPECT_EQ(margin({0, 0.5, 1}), -0.5);
-  EXPECT_EQ(margin({1, 0, 0}), -3);
-}
-
-// ---- the choice --------------------------------------------------------------------------------
-
-TEST(LogisticChoice, FoldsCountByTheirWeightAndUndefinedOnesNot) {
-  const std::vector<double> scores = {1, 2, kNaN, 4, 4, 4, kNaN, kNaN, kNaN, kNaN, 5, kNaN};
-  const std::vector<double> weights = {1, 3, 2};
-  double mean[4], se[4];
-  summarise_folds(scores.data(), weights, 4, mean, se);
-  EXPECT_NEAR(mean[0], 1.75, 1e-15);
-  EXPECT_NEAR(se[0], std::sqrt((0.5625 + 3 * 0.0625) / 4 / 1), 1e-15);
-  EXPECT_EQ(mean[1], 4);
-  EXPECT_EQ(se[1], 0);
-  EXPECT_TRUE(std::isnan(mean[2]));
-  EXPECT_EQ(mean[3], 5);
-  EXPECT_TRUE(std::isnan(se[3]));
-}
-
-TEST(LogisticChoice, TiesGoToTheLargerPenalty) {
-  const double mean[] = {0.7, 0.5, 0.4, 0.4, 0.6}, se[] = {0, 0, 0.1, 0.3, 0};
-  const ChosenLambda loss = choose_lambda(BinaryScore::log_loss, mean, se, 5);
-  EXPECT_EQ(loss.min, 2);
-  EXPECT_EQ(loss.one_se, 1);
-  const ChosenLambda area = choose_lambda(BinaryScore::auc, mean, se, 5);
-  EXPECT_EQ(area.min, 0);
-  const double undefined[] = {kNaN, kNaN}, some[] = {kNaN, 0.4};
-  EXPECT_EQ(choose_lambda(BinaryScore::auc, undefined, undefined, 2).min, -1);
-  EXPECT_EQ(choose_lambda(BinaryScore::auc, undefined, undefined, 2).one_se, -1);
-  EXPECT_EQ(choose_lambda(BinaryScore::brier, some, undefined, 2).min, 1);
-  EXPECT_EQ(choose_lambda(BinaryScore::brier, some, undefined, 2).one_se, 1);
 }
 
 }  // namespace voxridge_test

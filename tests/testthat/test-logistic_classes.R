@@ -133,6 +133,22 @@ test_that("logits as far as 700 and offsets of 1e6 do not stop Newton's method",
   }
 })
 
+test_that("offsets that saturate all logits on the wrong side of unequal classes leave the root to be found", {
+  set.seed(192)
+  x <- cbind(stats::rnorm(5))
+  y <- c(0, 0, 1, 1, 1)
+  # the two negatives weigh as much as they can: what remains is the same problem for any such offset
+  want <- logistic_quietly(x, y, lambda = 0.1, offset = -40 * (2 * y - 1))
+  for (far in c(200, 300, 700, 1e5)) {
+    for (solver in SOLVERS) {
+      fit <- logistic_quietly(x, y, lambda = 0.1, offset = -far * (2 * y - 1), solver = solver)
+      expect_close(fit$coefs, want$coefs, 1e-6)
+      expect_close(fit$intercept - far, want$intercept - 40, 1e-6)
+      expect_lte(fit$diagnostics$chosen$bound, 1e-7)
+    }
+  }
+})
+
 # ---- targets that are left out ---------------------------------------------------------------
 
 test_that("targets with missing values or a single class are refused, or NA with one warning", {
