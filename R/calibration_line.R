@@ -22,6 +22,8 @@ no_intercept <- function(scored) {
     return(paste(certain, what))
   }
   if (all(scored$y == 0) || all(scored$y == 1)) return(paste("all outcomes are", scored$y[1L]))
+  rate <- sum(scored$weights / sum(scored$weights) * scored$y)
+  if (rate <= 0 || rate >= 1) return("one class has next to no weight")
   NULL
 }
 

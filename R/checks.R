@@ -36,7 +36,7 @@ first_few <- function(x, max = 5L) {
 # Columns by name where they have one, by number otherwise.
 column_labels <- function(index, names) {
   if (is.null(names)) return(index)
-  ifelse(nzchar(names[index]), names[index], index)
+  ifelse(is.na(names[index]) | names[index] == "", index, names[index])
 }
 
 format_count <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)

@@ -80,7 +80,7 @@
 #' @param choose `"min"` (the default) for the best mean score, ties to the larger penalty; `"1se"` for the largest
 #'   penalty within one standard error of it.
 #' @param local_lambda TRUE (the default) to choose a penalty per target; FALSE for one for all, by the mean score over
-#'   targets (a fold without a score for one of them is left out). Not with class weights of several targets.
+#'   targets (in each fold, those that it has a score for). Not with class weights of several targets.
 #' @param prior NULL (the default), or the prevalence of 1 where the model will be used, between 0 and 1, one or one
 #'   per target: shifts the intercept by the difference of the logits of `prior` and the weighted prevalence here. See
 #'   [prior_correct()]. Scores and held-out predictions are those without it.
@@ -191,6 +191,7 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
   classes <- as_class_weights(class_weights, Y, weights, outcome, design$skip, settings$local_lambda, call)
   check_fold_criterion(settings$criterion, design$folds, call)
   check_training_classes(design, call)
+  check_held_out_classes(design, settings, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
   route <- logistic_route(solver, n, ncol(X), ncol(Y) - length(design$skip), call)
   check_logistic_memory(design, settings, route$route, call)
@@ -259,7 +260,10 @@ new_voxridge_logistic <- function(solved, design, outcome, classes, prior, setti
   fit_weights <- classes$weights %||% matrix(design$weights, length(design$weights), t)
   prevalence <- colSums(fit_weights * design$Y) / colSums(fit_weights)
   raw_prevalence <- colSums(design$weights * design$Y) / sum(design$weights)
-  shift <- if (is.null(prior)) rep(0, t) else stats::qlogis(prior) - stats::qlogis(prevalence)
+  shift <- rep(0, t)
+  if (!is.null(prior)) {
+    shift <- as_logits(prior, "probability") - as_logits(skipped_as_na(prevalence, design$skip), "probability")
+  }
   best <- solved$best
   out <- list(
     format = FIT_FORMAT,

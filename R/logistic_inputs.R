@@ -136,7 +136,11 @@ as_class_weights <- function(class_weights, Y, weights, outcome, skip, local_lam
     }
     weights * ifelse(one, factors[[2L]], factors[[1L]])
   }, weights)
-  list(weights = matrix(each, nrow(Y)))
+  each <- matrix(each, nrow(Y))
+  if (all(is.finite(colSums(each)))) return(list(weights = each))
+  found <- "a sum that overflows"
+  abort("{.arg weights} must have a finite sum times {.arg class_weights}, not {found}.", "weights", found = found,
+        call = call)
 }
 
 check_class_weights <- function(class_weights, outcome, call) {
@@ -215,6 +219,31 @@ check_training_classes <- function(design, call) {
   }
 }
 
+# A held-out score for every target that is not left out, or, with a penalty for all, for one of them. The area under the
+# curve needs both classes in one fold at least; other scores need weight.
+check_held_out_classes <- function(design, settings, call) {
+  used <- setdiff(seq_len(ncol(design$Y)), design$skip)
+  if (!length(used) || is.null(design$folds$test)) return(invisible())
+  scored <- rep(FALSE, length(used))
+  for (rows in design$folds$test) {
+    weights <- design$weights[rows]
+    Y <- design$Y[rows, used, drop = FALSE]
+    both <- settings$criterion != "auc" | (colSums(weights * Y) > 0 & colSums(weights * (1 - Y)) > 0)
+    scored <- scored | (both & any(weights > 0))
+    if (all(scored) || (!settings$local_lambda && any(scored))) return(invisible())
+  }
+  bad <- used[!scored]
+  place <- if (ncol(design$Y) > 1L) sprintf(" of target %s", first_few(column_labels(bad, colnames(design$Y))))
+  what <- if (settings$criterion == "auc") "hold out both classes" else "hold out rows of positive weight"
+  advice <- if (settings$criterion == "auc") {
+    "Without it there is no AUC to choose {.arg lambda} by: use larger folds, or another {.arg criterion}."
+  } else {
+    "Without it there is no score to choose {.arg lambda} by."
+  }
+  abort(c("A fold in {.arg cv} must {what}{place}, not none.", i = advice), "folds", found = 0L, where = bad,
+        call = call)
+}
+
 # ---- the machine -----------------------------------------------------------------------------
 
 # list(route, reason): the solver that was asked for, or the one that the shape asks for.
@@ -251,10 +280,10 @@ report_logistic <- function(fit, default_grid) {
   table <- fit$diagnostics$chosen
   late <- fit$diagnostics$table$status == "max_iter"
   if (any(late)) {
-    worst <- max(fit$diagnostics$table$prob_bound[late])
+    worst <- min(max(fit$diagnostics$table$prob_bound[late]), 1)
     warn(
       c("{sum(late)} of {length(late)} fits did not converge within {.arg max_iter} steps.",
-        i = "Their probabilities may be off by {signif(worst, 2)}; see {.code fit$diagnostics$table}."),
+        i = "Their probabilities may be off by {format_numbers(worst, 2L)}; see {.code fit$diagnostics$table}."),
       "not_converged",
       found = sum(late)
     )

@@ -205,7 +205,7 @@ summary.voxridge_logistic <- function(object, ...) {
   counted <- counted_by_logistic(object)
   chosen <- object$diagnostics$chosen
   scores <- object$cv$best_score[counted]
-  quantiles <- function(x) if (length(counted)) stats::quantile(unname(x[counted]), type = 1L)
+  quantiles <- function(x) if (length(counted)) stats::quantile(unname(x[counted]), type = 1L, na.rm = TRUE)
   structure(list(
     title = logistic_title(object),
     dims = object$dims,
@@ -295,7 +295,7 @@ lambda_place <- function(fit, lambda, call) {
       found = lambda, call = call
     )
   }
-  away <- abs(log(fit$lambda / lambda))
+  away <- abs(log(fit$lambda / as.vector(lambda)))
   place <- which.min(away)
   if (away[place] < 1e-6) return(place)
   nearest <- format(fit$lambda[place], digits = 7L)

@@ -179,6 +179,6 @@ class_column <- function(positive, type, levels, level) {
   if (type == "logical") return(positive)
   if (type == "number") return(as.integer(positive))
   place <- match(level, levels)
-  out <- ifelse(positive, place, 3L - place)
+  out <- 3L - place + (2L * place - 3L) * as.integer(positive)
   structure(out, levels = unname(levels), class = "factor", names = names(positive))
 }

@@ -124,7 +124,7 @@ predict.voxridge_predictor <- function(object, newdata, type = c("response", "li
   if (...length() > 0L) rlang::check_dots_empty()
   # What is as it should be goes straight to the engine; it answers NULL for all that needs a conversion or a message.
   engine <- unclass(object)  # faster than `$` of an object with a class
-  kind <- if (missing(type)) 1L else match(type, FORECAST_TYPES)
+  kind <- if (missing(type)) 1L else if (is.character(type)) match(type, FORECAST_TYPES) else NA
   logistic <- identical(engine$model, "logistic")
   plain <- missing(na) && missing(n_threads) && !missing(newdata) && length(kind) == 1L && !is.na(kind) &&
     (logistic || kind == 1L) && identical(engine$has_offset, !is.null(newoffset))

@@ -181,12 +181,19 @@ void LogisticRidge::choose(const std::vector<int64_t>& targets, int64_t n_lambda
     out.best_1se[t] = lambda.one_se;
     out.best[t] = options_.choose == LambdaChoice::min ? lambda.min : lambda.one_se;
   };
-  std::vector<double> shared(size), mean(n_lambdas), se(n_lambdas);
+  // A fold's mean over the targets that it has a score for: the same targets at each penalty.
+  std::vector<double> shared(size), counts(size), mean(n_lambdas), se(n_lambdas);
   for (const int64_t t : targets) {
-    keep(t, chosen(out.scores + size * t, out.mean + n_lambdas * t, out.se + n_lambdas * t));
-    for (int64_t i = 0; i < size; ++i) shared[i] += out.scores[size * t + i] / static_cast<double>(targets.size());
+    const double* scores = out.scores + size * t;
+    keep(t, chosen(scores, out.mean + n_lambdas * t, out.se + n_lambdas * t));
+    for (int64_t i = 0; i < size; ++i) {
+      if (std::isnan(scores[i])) continue;
+      shared[i] += scores[i];
+      ++counts[i];
+    }
   }
   if (options_.local_lambda) return;
+  for (int64_t i = 0; i < size; ++i) shared[i] /= counts[i];  // NaN without targets
   const ChosenLambda all = chosen(shared.data(), mean.data(), se.data());
   for (const int64_t t : targets) keep(t, all);
 }

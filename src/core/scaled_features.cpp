@@ -32,6 +32,20 @@ void add_product(Trans trans, MatrixView<double> a, MatrixView<double> b, Matrix
   }
 }
 
+// The standard deviation where squares overflow or vanish: in units of the largest deviation. 0 where it has no inverse.
+double extreme_deviation(const double* column, double mean, const RowList& rows, const arma::vec& weights) {
+  if (!std::isfinite(mean)) return mean;
+  double largest = 0, square = 0;
+  for (const int64_t row : rows) largest = std::max(largest, std::fabs(column[row] - mean));
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double deviation = (column[rows[i]] - mean) / largest;
+    square += weights[i] * deviation * deviation;
+  }
+  const double sd = largest * std::sqrt(square);
+  return std::isfinite(1 / sd) ? sd : 0;
+}
+
 }  // namespace
 
 Scales weighted_scales(MatrixView<double> x, const RowList& rows, const arma::vec& weights, const Control& control) {
@@ -47,7 +61,8 @@ Scales weighted_scales(MatrixView<double> x, const RowList& rows, const arma::ve
       const double deviation = column[rows[i]] - out.mean[j];
       square += weights[i] * deviation * deviation;
     }
-    out.sd[j] = std::sqrt(square);
+    out.sd[j] = square > 1e-280 && square < 1e300 ? std::sqrt(square)
+                                                   : extreme_deviation(column, out.mean[j], rows, weights);
     if (!std::isfinite(out.sd[j])) {
       throw Error(ErrorCode::numerical,
                   "the values of feature " + std::to_string(j + 1) + " are too large to be scaled");

@@ -103,3 +103,11 @@ test_that("separation needs a threshold: one class within the other has a slope,
   expect_true(is.finite(line_of(c(0.2, 0.9), c(-1, 1))$slope))
   expect_close(line_of(c(0.2, 0.9), c(-1, 1))$slope, (stats::qlogis(0.9) - stats::qlogis(0.2)) / 2, 1e-10)
 })
+
+test_that("a class whose weight vanishes beside that of the other has no calibration", {
+  for (weights in list(c(1e-320, 1e300), c(1e300, 1e-320))) {
+    curve <- reliability_curve(c(0, 1), c(0.4, 0.6), weights)
+    expect_true(is.na(curve$calibration_intercept))
+    expect_identical(curve$reason[["intercept"]], "one class has next to no weight")
+  }
+})

@@ -89,6 +89,58 @@ outcome <- function(fun, args) {
   foreign
 }
 
+# The same for logistic fits and forecasts: list(function, its arguments); `keep` are those that stay as they are, which
+# choose the method.
+valid_logistic_calls <- function(mask) {
+  problem <- random_problem(24, 6, 4, 1)
+  X <- problem$X
+  y <- rep(c(0, 1, 1, 0), 6)
+  Y <- cbind(y, rev(y), rep(0:1, 12), c(rep(0:1, 11), 1, 1))
+  p <- stable_sigmoid(X[, 1])
+  quick <- function(...) suppressWarnings(suppressMessages(fit_logistic_ridge(..., n_threads = 1)))
+  fit <- quick(X, Y, lambda = c(0.5, 0.05), cv = 3, keep_path = TRUE, offset = p)
+  single <- quick(X, factor(y), lambda = 0.5, cv = 3, keep_path = TRUE)
+  curve <- reliability_curve(y, p, bins = 4)
+  call <- function(fun, ..., keep = integer()) list(fun = fun, args = list(...), keep = keep)
+  list(
+    fit_logistic_ridge = call(fit_logistic_ridge, X = X, y = y, lambda = c(1, 0.1), cv = 3, weights = p, offset = p,
+                              class_weights = "balanced", positive = NULL, penalty = 1:6, standardize = TRUE,
+                              fold_scaling = "fold", fit_intercept = TRUE, criterion = "auc", choose = "1se",
+                              local_lambda = TRUE, prior = 0.2, na_targets = "skip", keep_path = TRUE,
+                              keep_history = TRUE, keep = "none", tol = 1e-6, max_iter = 20, solver = "primal",
+                              device = "cpu", n_threads = 1, progress = FALSE),
+    targets = call(fit_logistic_ridge, X = X, y = Y, lambda = 0.1, cv = NULL, weights = p, offset = Y, penalty = 1:6,
+                   prior = c(0.2, 0.3, 0.4, 0.5), na_targets = "skip", local_lambda = FALSE, keep_path = TRUE,
+                   class_weights = c(`0` = 1, `1` = 2), solver = "batch", n_threads = 1),
+    predictor = call(predictor, fit = single, lambda = 0.5, threshold = 0.3),
+    engine = call(stats::predict, object = predictor(fit), newdata = X, type = "link", newoffset = Y, na = "pass",
+                  n_threads = 2, keep = 1L),
+    predict = call(stats::predict, object = fit, newdata = X, type = "response", newoffset = p, lambda = 0.05,
+                   na = "pass", n_threads = 1, keep = 1L),
+    classes = call(stats::predict, object = single, newdata = X, type = "class", lambda = 0.5, threshold = 0.2,
+                   keep = 1L),
+    fitted = call(stats::fitted, object = fit, n_threads = 1, keep = 1L),
+    residuals = call(stats::residuals, object = fit, type = "deviance", n_threads = 1, keep = 1L),
+    coef = call(stats::coef, object = fit, intercept = TRUE, lambda = 0.5, keep = 1L),
+    score = call(score, object = fit, newdata = X, y = Y, score_func = "auc", weights = p, newoffset = p, lambda = 0.5,
+                 n_threads = 1, keep = 1L),
+    score_classes = call(score, object = single, newdata = X, y = factor(y), score_func = "brier", keep = 1L),
+    tidy = call(tidy, x = fit, what = "coefs", keep = 1L),
+    augment = call(augment, x = fit, newdata = X, y = Y, newoffset = Y, keep = 1L),
+    plot = call(graphics::plot, x = fit, target = 2, title = "a", keep = 1L),
+    brain_map = call(brain_map, x = quick(X, Y, lambda = 0.5, cv = 3), mask = mask, what = "scores", fill = 0),
+    reliability_curve = call(reliability_curve, y = factor(y), p = p, weights = p, scale = "probability", bins = 3,
+                             positive = "1"),
+    reliability_plot = call(graphics::plot, x = curve, title = "a", keep = 1L),
+    log_loss = call(log_loss, y = y, p = p, weights = p, scale = "probability", positive = NULL),
+    brier_score = call(brier_score, y = y, p = p, weights = p, scale = "probability", decompose = TRUE, bins = 3),
+    auc = call(auc, y = factor(y), p = X[, 1], weights = p, scale = "logit", positive = "0"),
+    prior_correct = call(prior_correct, p = p, from = 0.5, to = 0.1, scale = "probability"),
+    decision_threshold = call(decision_threshold, cost_fp = 1, cost_fn = 2, cost_tp = 0, cost_tn = 0),
+    stable_sigmoid = call(stable_sigmoid, z = X, log = TRUE)
+  )
+}
+
 # VOXRIDGE_HOSTILE=all tries every value (minutes); otherwise each argument gets one of them, in turn.
 test_that("no argument ends in an error or a warning of another kind", {
   skip_on_cran()
@@ -116,6 +168,28 @@ test_that("no argument ends in an error or a warning of another kind", {
   expect_setequal(list.files(folder, all.files = TRUE, no.. = TRUE), c("image.nii.gz", "out.nii"))
 })
 
+test_that("no argument of a logistic function ends in an error or a warning of another kind", {
+  skip_on_cran()
+  withr::local_pdf(NULL)
+  valid <- valid_calls(withr::local_tempdir())
+  values <- hostile_values(valid$mask, valid$fit)
+  each <- if (identical(Sys.getenv("VOXRIDGE_HOSTILE"), "all")) length(values) else 2L
+  calls <- valid_logistic_calls(valid$mask)
+  turn <- 0L
+  for (name in names(calls)) {
+    fun <- calls[[name]]$fun
+    args <- calls[[name]]$args
+    expect_identical(outcome(fun, args), "", info = name)
+    for (i in setdiff(seq_along(args), calls[[name]]$keep)) {
+      for (value in names(values)[(turn + seq_len(each) - 1L) %% length(values) + 1L]) {
+        expect_identical(outcome(fun, replace(args, i, values[value])), "",
+                         info = sprintf("%s(%s = <%s>)", name, names(args)[i], value))
+      }
+      turn <- turn + each
+    }
+  }
+})
+
 test_that("objects of the package's classes with other contents are refused", {
   expect_refused(brain_mask(structure(1, class = "brain_mask")), "x")
   header <- structure(list(path = "a.nii"), class = "nifti_header")
@@ -134,4 +208,56 @@ test_that("a name or a call among further arguments is a value", {
   problem <- random_problem(12, 2, 1, 1)
   expect_refused(fit_ridge(problem$X, problem$Y, n_targets_batch = quote(x)), "n_targets_batch", "a name")
   expect_refused(fit_banded_ridge(list(a = problem$X), problem$Y, n_iter = quote(x + 1)), "n_iter", "a call")
+})
+
+test_that("a penalty for all targets is chosen by the areas under the curve that there are", {
+  X <- random_problem(60, 5, 1, 2)$X
+  y <- as.numeric(X[, 1] > 0)
+  Y <- cbind(a = y, b = 0, c = 0)
+  Y[c(1, 31), 2] <- 1
+  Y[c(14, 45), 3] <- 1
+  fit <- quiet_logistic(X, Y, cv = 5, criterion = "auc", local_lambda = FALSE)
+  # no fold has an area for all targets
+  expect_true(all(rowSums(is.na(fit$cv$scores[, 1L, ])) > 0))
+  mean_area <- apply(fit$cv$scores, 2L, function(scores) mean(rowMeans(scores, na.rm = TRUE)))
+  expect_identical(unname(fit$best_lambda), rep(fit$lambda[which.max(mean_area)], 3L))
+})
+
+test_that("penalties without a score to choose by are refused, not taken from an end of the grid", {
+  X <- random_problem(24, 3, 1, 3)$X
+  y <- rep(0:1, 12)
+  expect_refused(fit_logistic_ridge(X, y, cv = "loo", criterion = "auc"), "cv", "hold out both classes")
+  Y <- cbind(x = y, y = c(1, rep(0, 22), 1))
+  expect_refused(fit_logistic_ridge(X, Y, cv = rep(1:4, 6), criterion = "auc"), "cv", "target y")
+  absent <- list(list(train = 1:12, test = 13:16), list(train = 5:16, test = 17:20))
+  weights <- rep(c(1, 0), c(12, 12))
+  expect_refused(fit_logistic_ridge(X, y, c(1, 0.1), cv = absent, weights = weights), "cv", "positive weight")
+  expect_refused(fit_logistic_ridge(X, y, cv = mean), "cv", "a function")
+  expect_refused(fit_logistic_ridge(X, y, 1, weights = rep(1e300, 24), class_weights = c(`0` = 1e300, `1` = 1)),
+                 "weights", "overflows")
+})
+
+test_that("features of any size are scaled", {
+  X <- random_problem(30, 4, 1, 4)$X
+  y <- rep(c(0, 1, 1), 10)
+  fit <- quiet_logistic(X, y, lambda = 0.1)
+  for (unit in c(1e-300, 1e-170, 1e160, 1e300)) {
+    other <- quiet_logistic(X * unit, y, lambda = 0.1)
+    expect_close(other$coefs * unit, fit$coefs, 1e-12)
+    expect_close(fitted(other), fitted(fit), 1e-12)
+    expect_length(other$diagnostics$constant_features, 0L)
+  }
+  # no number is the inverse of this one
+  expect_identical(quiet_logistic(cbind(X, c(1e-320, rep(0, 29))), y, lambda = 0.1)$diagnostics$constant_features, 5L)
+})
+
+test_that("skipped targets are NA as classes and in the shift of the prior, without a warning", {
+  X <- random_problem(30, 4, 1, 5)$X
+  y <- factor(rep(c("a", "b", "b"), 10))
+  y[3] <- NA
+  fit <- fit_logistic_ridge(X, y, 0.1, na_targets = "skip")
+  expect_identical(predict(fit, X[1:2, ], "class"), factor(c(NA, NA), levels = c("a", "b")))
+  Y <- cbind(rep(0:1, 15), rep(c(0, 1, NA), 10))
+  expect_silent(fit <- fit_logistic_ridge(X, Y, 0.1, na_targets = "skip", prior = c(0.1, 0.2)))
+  expect_equal(fit$prior_shift, c(stats::qlogis(0.1), NA))
 })
