@@ -58,6 +58,8 @@ as_feature_penalty <- function(penalty, p, call) {
   )
 }
 
+LARGEST_OFFSET <- 1e15
+
 # NULL, or n x t.
 as_offset <- function(offset, n, t, call, arg = "offset", rows = "samples") {
   if (is.null(offset)) return(NULL)
@@ -75,6 +77,15 @@ as_offset <- function(offset, n, t, call, arg = "offset", rows = "samples") {
     where <- first_few(bad)
     abort("{.arg {arg}} must be finite, not NA, NaN or Inf in {length(bad)} of {length(offset)} values ({where}).",
           "nonfinite", found = length(bad), where = bad, call = call)
+  }
+  if (max(abs(offset)) > LARGEST_OFFSET) {
+    found <- format(offset[which.max(abs(offset))])
+    abort(
+      c("{.arg {arg}} must be at most {LARGEST_OFFSET} in size, not {found}.",
+        i = "It is added to logits, and larger ones have no digits left for them."),
+      "offset",
+      found = offset[which.max(abs(offset))], call = call
+    )
   }
   matrix(as.double(offset), n, t)
 }

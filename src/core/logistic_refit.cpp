@@ -7,6 +7,12 @@
 
 namespace voxridge {
 
+namespace {
+
+constexpr double kFar = 10;
+
+}  // namespace
+
 void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas, LogisticOutputs& out,
                           const Control& control) const {
   const int64_t p = data_.x.cols, n_lambdas = static_cast<int64_t>(lambdas.size());
@@ -65,6 +71,9 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
     LogisticCertificate& to = out.chosen[group.targets[t]];
     to.gradient = arma::norm(products.col(t) - lambda * gamma.col(t));
     set_bounds(to, lambda, largest);
+    // What the route saw as the optimum is not one of the coefficients: rounding on the way here.
+    const bool far = to.bound > kFar * options_.solver.tol * to.size;
+    if (to.status == LogisticStatus::converged && far) to.status = LogisticStatus::rounding;
   }
   if (!options_.keep_path) return;
   for (int64_t l = 0; l < n_lambdas; ++l) {

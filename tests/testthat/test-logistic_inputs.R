@@ -185,14 +185,12 @@ test_that("what LAPACK or the memory cannot hold is refused before any work", {
   expect_identical(logistic_quietly(wide, 0:1, lambda = 1)$coefs, rep(0, 30001))
 })
 
-test_that("features of any size are fitted, up to what can be squared", {
+test_that("features of any size are fitted, also where their squares overflow or vanish", {
   want <- logistic_quietly(X, y, lambda = 0.1)
-  for (size in c(1e-100, 1e-12, 1e100)) {
+  for (size in c(1e-200, 1e-100, 1e-12, 1e100, 1e200)) {
     for (solver in SOLVERS) {
       fit <- logistic_quietly(size * X, y, lambda = 0.1, solver = solver)
       expect_close(size * fit$coefs, want$coefs, 1e-7)
     }
   }
-  cnd <- expect_error(fit_logistic_ridge(1e200 * X, y, lambda = 0.1, progress = FALSE), class = "voxridge_error")
-  expect_match(conditionMessage(cnd), "feature 1")
 })
