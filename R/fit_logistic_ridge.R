@@ -47,7 +47,7 @@
 #' @section Solvers:
 #'
 #' `"auto"` goes by shape, so a fit can be repeated: for p <= n and p <= 2000, `"primal"`, Newton steps for each target,
-#' or, from 8 targets on, `"batch"`, L-BFGS for all targets with one bound on their curvatures; for p > n and n <= 5000,
+#' or, from 8 targets on, `"batch"`, L-BFGS for all targets with one preconditioner; for p > n and n <= 5000,
 #' `"dual"`, Newton steps on the products of samples, or, from 8 targets on, `"rotate"`, the batch on their
 #' eigenvectors; else `"matrix_free"`, L-BFGS and conjugate gradients. They agree within the certificate.
 #' `diagnostics$reason` says which rule chose.
@@ -79,14 +79,16 @@
 #' @param criterion `"log_loss"` (the default), `"brier"`, `"auc"` or `"accuracy"`.
 #' @param choose `"min"` (the default) for the best mean score, ties to the larger penalty; `"1se"` for the largest
 #'   penalty within one standard error of it.
-#' @param local_lambda TRUE (the default) to choose a penalty per target; FALSE for one for all.
+#' @param local_lambda TRUE (the default) to choose a penalty per target; FALSE for one for all, by the mean score over
+#'   targets (in each fold, those that it has a score for). Not with class weights of several targets.
 #' @param prior NULL (the default), or the prevalence of 1 where the model will be used, between 0 and 1, one or one
 #'   per target: shifts the intercept by the difference of the logits of `prior` and the weighted prevalence here. See
 #'   [prior_correct()]. Scores and held-out predictions are those without it.
 #' @param na_targets `"error"` (the default) or `"skip"` for targets with NA, NaN or Inf, or with a single class, which
 #'   then come back as NA.
 #' @param keep_path TRUE to keep the coefficients of all penalties; FALSE (the default) keeps the chosen ones.
-#' @param keep_history TRUE to keep the objective after each iteration, per target and penalty. FALSE by default.
+#' @param keep_history TRUE to keep the objective at the start and after each iteration, per target and penalty. FALSE
+#'   by default.
 #' @param keep `"data"` (the default) keeps `X` and `y`, without copying them, for `fitted()` and `residuals()`;
 #'   `"none"` does not.
 #' @param tol Number between 0 and 1: where to stop, see section Certificate.
@@ -107,8 +109,8 @@
 #' * `diagnostics`: a list of `table`, a data frame with a row per target and penalty (see section Certificate),
 #'   `chosen`, the same for the chosen penalties, made again from `coefs` themselves, `history` (a list, or NULL),
 #'   `solver`, `reason`, `backend`, `constant_features`, `skipped_targets`, `seconds`.
-#' * `levels`, `positive`, `features`, `targets`, `center`, `scale`, `penalty`, `has_offset`, `weight_sum`, `dims`,
-#'   `is_vector`, `fit_intercept`, `standardize`, `choose`, `data`.
+#' * `levels`, `positive`, `features`, `targets`, `center`, `scale` (p; with class weights of several targets p x t),
+#'   `penalty`, `has_offset`, `weight_sum`, `dims`, `is_vector`, `fit_intercept`, `standardize`, `choose`, `data`.
 #'
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
@@ -116,11 +118,11 @@
 #' `voxridge_error_y_form` (outcomes in another form), `voxridge_error_single_class`, `voxridge_error_single_class_fold`
 #' (both classes need weight, in every training fold), `voxridge_error_lambda`, `voxridge_error_penalty`,
 #' `voxridge_error_weights`, `voxridge_error_offset`, `voxridge_error_prior`, `voxridge_error_nonfinite`,
-#' `voxridge_error_shape`, `voxridge_error_type`, `voxridge_error_folds`, `voxridge_error_argument`,
-#' `voxridge_error_conflict`, `voxridge_error_memory`, `voxridge_error_too_large`, `voxridge_error_device_unsupported`.
-#' Warnings: `voxridge_warning_not_converged`; `voxridge_warning_lambda_at_edge` where over 5 % of the targets have
-#' their best score at an end of the grid (of the default grid, only at the smallest penalty and where p >= n);
-#' `voxridge_warning_single_class` for targets that were skipped. See [voxridge-conditions].
+#' `voxridge_error_shape`, `voxridge_error_type`, `voxridge_error_folds`, `voxridge_error_score`,
+#' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_memory`, `voxridge_error_too_large`,
+#' `voxridge_error_device_unsupported`. Warnings: `voxridge_warning_not_converged`; `voxridge_warning_lambda_at_edge`
+#' where over 5 % of the targets have their best score at an end of the grid (of the default grid, only at the smallest
+#' penalty and where p >= n); `voxridge_warning_single_class` for targets that were skipped. See [voxridge-conditions].
 #' @section Invariants:
 #'
 #' All solvers give the same answer within the certificate. Swapping `positive` swaps the sign of all coefficients.
@@ -186,11 +188,12 @@ fit_logistic_ridge <- function(X, y, lambda = NULL, cv = if (length(lambda) == 1
     lambda = lambda
   )
   design$skip <- single_class_targets(Y, weights, outcome$is_vector, na_targets, call)
-  classes <- as_class_weights(class_weights, Y, weights, outcome, design$skip, call)
+  classes <- as_class_weights(class_weights, Y, weights, outcome, design$skip, settings$local_lambda, call)
+  check_fold_criterion(settings$criterion, design$folds, call)
   check_training_classes(design, call)
   check_held_out_classes(design, settings, call)
   prior <- if (!is.null(prior)) rep_len(as_prevalence(prior, ncol(Y)), ncol(Y))
-  route <- logistic_route(solver, sum(weights > 0), ncol(X), ncol(Y) - length(design$skip), call)
+  route <- logistic_route(solver, n, ncol(X), ncol(Y) - length(design$skip), call)
   check_logistic_memory(design, settings, route$route, call)
   bar <- start_progress(progress, "Logistic regression")
   on.exit(bar$close())
@@ -236,8 +239,10 @@ bind_logistic <- function(each) {
     values <- if (is.list(parts[[1L]])) unlist(parts, recursive = FALSE) else unlist(parts)
     if (is.null(dims)) values else array(values, c(dims[-length(dims)], length(parts)))
   }
-  shared <- c("lambda", "center", "scale")
-  for (name in setdiff(names(out), c(shared, "path", "chosen"))) out[name] <- list(bind(lapply(each, `[[`, name)))
+  for (name in setdiff(names(out), c("lambda", "center", "scale", "path", "chosen"))) {
+    out[name] <- list(bind(lapply(each, `[[`, name)))
+  }
+  for (name in c("center", "scale")) out[[name]] <- do.call(cbind, lapply(each, `[[`, name))
   for (part in c("path", "chosen")) {
     for (name in names(out[[part]])) out[[part]][[name]] <- bind(lapply(each, function(one) one[[part]][[name]]))
   }
@@ -278,7 +283,7 @@ new_voxridge_logistic <- function(solved, design, outcome, classes, prior, setti
     diagnostics = logistic_diagnostics(solved, design, names, route, backend, settings),
     levels = outcome$levels, positive = outcome$positive, outcome_type = outcome$type,
     features = names$features, targets = names$targets,
-    center = with_names(solved$center, names$features), scale = with_names(solved$scale, names$features),
+    center = name_scales(solved$center, names), scale = name_scales(solved$scale, names),
     penalty = design$penalty, has_offset = !is.null(design$offset),
     weight_sum = colSums(fit_weights)[seq_len(if (is.null(classes)) 1L else t)],
     dims = c(n = nrow(design$X), p = ncol(design$X), t = t), is_vector = vector,
@@ -289,6 +294,11 @@ new_voxridge_logistic <- function(solved, design, outcome, classes, prior, setti
   out <- structure(out, class = c("voxridge_logistic", "voxridge_fit"))
   report_logistic(out, is.null(design$lambda))
   out
+}
+
+# A value per feature, or with class weights one per feature and target.
+name_scales <- function(x, names) {
+  if (is.matrix(x)) with_dimnames(x, list(names$features, names$targets)) else with_names(x, names$features)
 }
 
 skipped_as_na <- function(x, skip) {
@@ -349,7 +359,8 @@ logistic_diagnostics <- function(solved, design, names, route, backend, settings
                               solved$lambda[solved$best], used)
   history <- if (settings$keep_history) solved$path$history
   list(table = table, chosen = chosen, history = history, solver = route$route, reason = route$reason,
-       backend = backend$name, constant_features = which(solved$scale == 0), skipped_targets = design$skip)
+       backend = backend$name, constant_features = which(rowSums(as.matrix(solved$scale) != 0) == 0),
+       skipped_targets = design$skip)
 }
 
 # A row per target and penalty; the penalties of `chosen` are one per target.

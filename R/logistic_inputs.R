@@ -106,8 +106,16 @@ single_class_targets <- function(Y, weights, is_vector, na_targets, call) {
 }
 
 # NULL, or list(weights = n x t): those of the fit.
-as_class_weights <- function(class_weights, Y, weights, outcome, skip, call) {
+as_class_weights <- function(class_weights, Y, weights, outcome, skip, local_lambda, call) {
   if (is.null(class_weights)) return(NULL)
+  if (!local_lambda && ncol(Y) > 1L) {
+    abort(
+      c("{.arg local_lambda} must be TRUE with {.arg class_weights} and several targets, not FALSE.",
+        i = "Class weights make a problem of its own of each target, with scales of its own."),
+      "conflict",
+      call = call
+    )
+  }
   used <- setdiff(seq_len(ncol(Y)), skip)
   if (!all(Y[, used] %in% c(0, 1))) {
     found <- describe(class_weights)
@@ -176,6 +184,18 @@ logistic_folds <- function(cv, Y, outcome, call) {
     return(folds)
   }
   as_folds(cv, n, call = call)
+}
+
+# Is there a fold that can have this score?
+check_fold_criterion <- function(criterion, folds, call) {
+  if (criterion != "auc" || !length(folds$test) || any(lengths(folds$test) > 1L)) return(invisible())
+  abort(
+    c("{.arg criterion} must be {.or {.val {setdiff(BINARY_CRITERIA, \"auc\")}}} where folds hold out a single sample,
+       not {.val auc}.",
+      i = "An area under the curve compares samples. Use larger folds."),
+    "score",
+    found = criterion, call = call
+  )
 }
 
 # Both classes in every training fold, for every target that is not left out.

@@ -1,12 +1,15 @@
 # What a comparison is; the files cases_<domain>.R list them. Sizes and wanted ratios are the project's own targets.
 #
 # fields: id, what (words for the table), n, p, t, n_alphas, folds, spectra, precision ("double" or "single"),
-#   ours / peer: the name of an engine (engines.R, engines.py), with options for it; peer = "published" runs nothing
-#     and takes published_s (seconds that others reported for these sizes) and published_where (where, on what),
-#   output: what both sides return ("dual" n x t, "primal" p x t, "none"),
+#   ours / peer: the name of an engine (engines*.R, engines*.py), with options for it (`setting`: the only one to try);
+#     peer = "published" runs nothing and takes published_s (seconds that others reported for these sizes) and
+#     published_where (where, on what),
+#   output: what both sides return ("dual" n x t, "primal" p x t, "path" p x n_alphas for one target, "none"),
 #   wanted: ratio peer seconds / our seconds to reach, one number per spectrum; NA where nothing was set,
 #   quick: fields that are replaced for `--size quick` (n, p, t),
-#   more: bands (how many), candidates (rows of band weights to try) and outer (outer folds) of banded cases.
+#   more: threads and repeats (the least number of timed fits) where a case has its own; bands (how many), candidates
+#     (rows of band weights to try) and outer (outer folds) of banded cases; model = "logistic" for data with two
+#     classes, and lambda, its only penalty, where there is one.
 
 both <- c("white", "power")
 

@@ -3,15 +3,15 @@
 # Who runs the peer: "R", "python", or NULL where it is not installed.
 peer_side <- function(peer, precision) {
   if (peer == "published") return(NULL)
-  if (peer == "ours_20_alphas") return("R")
-  if (peer == "glmnet_mgaussian") return(if (requireNamespace("glmnet", quietly = TRUE)) "R")
+  if (startsWith(peer, "ours_")) return("R")
+  if (startsWith(peer, "glmnet_")) return(if (requireNamespace("glmnet", quietly = TRUE)) "R")
   if (!is.null(peers_python())) return("python")
   if (peer == "blas_rate" && precision == "double") "R"
 }
 
 # Share of targets with the same choice (alpha, in banded cases the candidate as well, in every outer fold of nested
-# ones), and over those the largest relative difference of a target's coefficients.
-read_agreement <- function(dir, names, t) {
+# ones), and over those the largest relative difference of a target's coefficients; of a path, of one penalty's.
+read_agreement <- function(dir, names, t, columns = NULL) {
   path <- function(name, kind) file.path(dir, paste0(name, ".", kind))
   have <- function(kind) all(file.exists(path(names, kind)))
   same <- rep(TRUE, t)
@@ -23,7 +23,7 @@ read_agreement <- function(dir, names, t) {
   difference <- NA_real_
   if (have("coefs")) {
     compared <- compared_targets(t)
-    coefs <- lapply(path(names, "coefs"), function(p) matrix(read_doubles(p), ncol = length(compared)))
+    coefs <- lapply(path(names, "coefs"), function(p) matrix(read_doubles(p), ncol = columns %||% length(compared)))
     distance <- sqrt(colSums((coefs[[1]] - coefs[[2]])^2)) / sqrt(colSums(coefs[[2]]^2))
     if (any(same[compared])) difference <- max(distance[same[compared]])
   }
@@ -42,11 +42,15 @@ published_run <- function(case) {
 }
 
 compare_case <- function(case, spectrum, settings, here) {
+  settings$threads <- case$threads %||% settings$threads
+  settings$repeats <- max(settings$repeats, case$repeats)
   data_dir <- write_case_data(case, spectrum, settings$work_dir)
+  logistic <- identical(case$model, "logistic")
   unlink(list.files(settings$work_dir, "\\.(job|result|log|alphas|candidates|coefs)$", full.names = TRUE))
   job <- list(
     n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
-    data = data_dir, alphas = write_case_alphas(data_dir, case$n_alphas)
+    data = data_dir,
+    alphas = if (logistic) write_case_lambdas(data_dir, case) else write_case_alphas(data_dir, case$n_alphas)
   )
   if (!is.null(case$bands)) job <- c(job, write_case_gammas(data_dir, case))
   run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
@@ -62,8 +66,9 @@ compare_case <- function(case, spectrum, settings, here) {
   setting <- NULL
   tried <- ""
   untuned <- NULL
-  if (identical(peer, "python") && settings$sides != "ours") {
-    tuned <- run("python", c(list(name = "tune", tune = "yes"), peer_job))
+  has_settings <- identical(peer, "python") || identical(peer, "R") && !is.null(r_engines[[case$peer]]$settings)
+  if (has_settings && is.null(case$peer_options$setting) && settings$sides != "ours") {
+    tuned <- run(peer, c(list(name = "tune", tune = "yes"), peer_job))
     setting <- tuned$setting
     tried <- tuned$tried %||% tuned$reason
     # the peer then runs with its first setting, and the row has to say so
@@ -85,6 +90,8 @@ compare_case <- function(case, spectrum, settings, here) {
   names <- c("ours-R", paste0("peer-", peer))
   agreement <- if (case$peer %in% c("blas_rate", "ours_20_alphas") || is.null(peer)) {
     list(alphas_equal = NA_real_, coef_difference = NA_real_)
+  } else if (logistic) {
+    logistic_agreement(settings$work_dir, names, case, job)
   } else {
     read_agreement(settings$work_dir, names, case$t)
   }
@@ -119,6 +126,7 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, u
     peer = case$peer_label, peer_s = middle(peer_s), peer_min_s = lowest(peer_s), peer_max_s = highest(peer_s),
     ratio = middle(peer_s) / middle(ours_s), wanted = unname(case$wanted[spectrum]),
     alphas_equal = agreement$alphas_equal, coef_difference = agreement$coef_difference,
+    ours_gradient = agreement$ours_gradient %||% NA_real_, peer_gradient = agreement$peer_gradient %||% NA_real_,
     ours_before_mb = largest(ours_runs, "before_mb"), ours_peak_mb = largest(ours_runs, "peak_mb"),
     peer_before_mb = if (no_memory) NA_real_ else largest(peer_runs, "before_mb"),
     peer_peak_mb = if (no_memory) NA_real_ else largest(peer_runs, "peak_mb"),

@@ -90,11 +90,16 @@ read_doubles <- function(path, dim = NULL) {
 # there already are kept, since several cases share them.
 write_case_data <- function(case, spectrum, root) {
   bands <- case$bands %||% 1
-  dir <- file.path(root, sprintf("%s-%d-%d-%d-%d", spectrum, case$n, case$p, case$t, bands))
+  model <- case$model %||% "linear"
+  dir <- file.path(root, sprintf("%s-%d-%d-%d-%d-%s", spectrum, case$n, case$p, case$t, bands, model))
   if (file.exists(file.path(dir, "mean_eigenvalue.bin"))) return(dir)
   unlink(list.files(root, "^(white|power)-", full.names = TRUE), recursive = TRUE)
   dir.create(dir, recursive = TRUE)
-  data <- simulate_case(case$n, case$p, case$t, spectrum, bands)
+  data <- if (model == "logistic") {
+    simulate_logistic(case$n, case$p, case$t, spectrum)
+  } else {
+    simulate_case(case$n, case$p, case$t, spectrum, bands)
+  }
   write_doubles(data$X, file.path(dir, "X.bin"))
   write_doubles(data$Y, file.path(dir, "Y.bin"))
   write_doubles(sum(data$X^2) / min(case$n, case$p), file.path(dir, "mean_eigenvalue.bin"))

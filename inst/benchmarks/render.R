@@ -15,16 +15,25 @@ agreement_cell <- function(alphas_equal, coef_difference, choice) {
   ))
 }
 
-results_table <- function(rows) {
-  candidates <- rows$candidates %||% rep(NA, nrow(rows))
+gradient_cell <- function(ours, peer) ifelse(is.na(ours + peer), "", sprintf("; gradients %.0e, %.0e", ours, peer))
+
+# `threads` are those that the table's heading names.
+results_table <- function(rows, threads) {
+  absent <- rep(NA, nrow(rows)) # columns that an older file lacks
+  choice <- ifelse(grepl("^logistic-", rows$case), "lambda",
+    ifelse(is.na(rows$candidates %||% absent), "alpha", "alpha and weights"))
+  size <- sprintf("n=%d p=%d t=%d", rows$n, rows$p, rows$t)
+  other <- !rows$threads %in% threads
+  size[other] <- sprintf("%s, %d thread%s", size, rows$threads, ifelse(rows$threads == 1, "", "s"))[other]
   head <- c("work", "size", "spectrum", "precision", "voxridge (s)", "peer", "peer (s)", "ratio", "wanted",
     "voxridge peak (MB)", "peer peak (MB)", "agreement")
   cells <- cbind(
-    rows$what, sprintf("n=%d p=%d t=%d", rows$n, rows$p, rows$t), rows$spectrum, rows$precision,
+    rows$what, size, rows$spectrum, rows$precision,
     number_cell_plain(rows$ours_s, 3), gsub("|", "\\|", rows$peer, fixed = TRUE), number_cell_plain(rows$peer_s, 3),
     number_cell_plain(rows$ratio, 2), number_cell_plain(rows$wanted, 2),
     whole_cell(rows$ours_peak_mb), whole_cell(rows$peer_peak_mb),
-    agreement_cell(rows$alphas_equal, rows$coef_difference, ifelse(is.na(candidates), "alpha", "alpha and weights"))
+    paste0(agreement_cell(rows$alphas_equal, rows$coef_difference, choice),
+      gradient_cell(rows$ours_gradient %||% absent, rows$peer_gradient %||% absent))
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -34,7 +43,8 @@ render_results <- function(dir) {
     "# Benchmark results", "",
     "Made by `render.R` from the CSV files in this folder; [how they are measured](../README.md). Seconds are medians;",
     "ratio is peer seconds over voxridge seconds on the same data, threads and precision; agreement is the share of",
-    "targets with the same choice and the largest relative difference of one target's coefficients. A peer marked",
+    "targets with the same choice and the largest relative difference of one target's coefficients, for logistic",
+    "regression also the largest norm of the gradient where voxridge and the peer stopped. A peer marked",
     "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and",
     "other data, and the ratio says no more than that."
   )
@@ -45,7 +55,7 @@ render_results <- function(dir) {
       record$threads %||% "?", record$r %||% "?", record$blas %||% "?", record$blas_kernel %||% "?",
       record$voxridge %||% "?", record$peers %||% "?", record$date %||% "?")
     lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "",
-      results_table(utils::read.csv(file)))
+      results_table(utils::read.csv(file), as.integer(record$threads)))
   }
   writeLines(lines, file.path(dir, "README.md"))
 }

@@ -6,7 +6,10 @@
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 here <- dirname(normalizePath(script))
-for (file in c("data.R", "sides.R", "engines.R", "compare.R", "host.R", "render.R")) source(file.path(here, file))
+for (file in c("data", "logistic", "sides", "engines", "engines_logistic", "compare", "host", "render")) {
+  source(file.path(here, paste0(file, ".R")))
+}
+r_engines <- c(r_engines, logistic_engines)
 
 parse_arguments <- function(arguments) {
   settings <- list(domain = "ridge", size = "full", repeats = 5, threads = 2, only = "", sides = "both", rounds = 2,
@@ -44,9 +47,13 @@ save_row <- function(row, path) {
 
 say_row <- function(row) {
   seconds <- function(x) if (is.na(x)) "-" else sprintf("%.3f s", x)
-  cat(sprintf("%-18s %-5s %-6s ours %-10s peer %-10s ratio %s (wanted %s) choices equal %s, coefs %s%s\n",
+  gradients <- if (!is.na(row$peer_gradient)) {
+    sprintf(", gradients %s, %s", format(row$ours_gradient, digits = 2), format(row$peer_gradient, digits = 2))
+  }
+  cat(sprintf("%-18s %-5s %-6s ours %-10s peer %-10s ratio %s (wanted %s) choices equal %s, coefs %s%s%s\n",
     row$case, row$spectrum, row$precision, seconds(row$ours_s), seconds(row$peer_s), format(row$ratio, digits = 3),
     format(row$wanted, digits = 3), format(row$alphas_equal, digits = 4), format(row$coef_difference, digits = 2),
+    c(gradients, "")[1],
     if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))
 }
 

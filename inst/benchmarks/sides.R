@@ -45,7 +45,7 @@ run_worker <- function(side, job, dir, threads, limit_s, here) {
   } else {
     log <- if (file.exists(log_file)) readLines(log_file, warn = FALSE) else character()
     log <- log[nzchar(log) & !grepl("^(Calls:|Execution halted)", log)]
-    paste("failed:", utils::tail(c("no output", log), 1))
+    paste("failed:", utils::tail(c(sprintf("no output, status %d", status), log), 1))
   }
   list(ok = FALSE, reason = gsub("[[:space:]]+", " ", reason))
 }

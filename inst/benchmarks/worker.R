@@ -4,6 +4,7 @@ here <- dirname(normalizePath(script))
 source(file.path(here, "data.R"))
 source(file.path(here, "sides.R"))
 source(file.path(here, "engines.R"))
+source(file.path(here, "engines_logistic.R"))
 
 memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
@@ -19,7 +20,7 @@ job <- read_fields(commandArgs(TRUE)[1])
 for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats"), names(job))) {
   job[[name]] <- as.integer(job[[name]])
 }
-engine <- r_engines[[job$engine]]
+engine <- c(r_engines, logistic_engines)[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
 data <- if (job$engine == "blas_rate") NULL else list(
@@ -34,6 +35,30 @@ if (!is.null(job$gammas)) {
   data$X <- NULL
 }
 engine$setup(job)
+
+timed <- function(fit) {
+  invisible(gc())
+  start <- Sys.time()
+  result <- fit()
+  list(seconds = as.numeric(difftime(Sys.time(), start, units = "secs")), result = result)
+}
+
+# With `tune: yes`, the fastest setting of an engine that has several, found as worker.py does it.
+if (!is.null(engine$settings) && is.null(job$setting)) job$setting <- engine$settings(job)[1]
+if (identical(job$tune, "yes")) {
+  tried <- c()
+  for (setting in engine$settings(job)) {
+    fit <- function() engine$fit(data, utils::modifyList(job, list(setting = setting)))
+    seconds <- timed(fit)$seconds
+    if (seconds < 1.5 * min(tried, Inf)) seconds <- min(seconds, timed(fit)$seconds)
+    tried[setting] <- seconds
+  }
+  write_fields(list(
+    setting = names(which.min(tried)), seconds = min(tried),
+    tried = paste(sprintf("%s %.3f s", names(tried), tried), collapse = "; ")
+  ), job$result)
+  quit(save = "no")
+}
 invisible(gc())
 forget_peak()
 before <- memory_mb("VmRSS")
@@ -47,10 +72,10 @@ for (i in 1:5) {
 seconds <- numeric()
 for (i in seq_len(job$repeats)) {
   fit <- NULL
-  invisible(gc())
-  start <- Sys.time()
-  fit <- engine$fit(data, job)
-  seconds[i] <- as.numeric(difftime(Sys.time(), start, units = "secs"))
+  run <- timed(function() engine$fit(data, job))
+  fit <- run$result
+  seconds[i] <- run$seconds
+  run <- NULL
 }
 peak <- memory_mb("VmHWM")
 

@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import engines
+import engines_logistic
 
 
 def read_fields(path):
@@ -67,7 +68,7 @@ def tune(engine, job):
 
 
 def measure(engine, job):
-    fit = engine.prepare(job.get("setting", engine.settings()[0]))
+    fit = engine.prepare(job.get("setting") or engine.settings()[0])
     gc.collect()
     forget_peak()
     before = memory_mb("VmRSS")
@@ -96,7 +97,7 @@ def measure(engine, job):
 
 def main():
     job = read_fields(sys.argv[1])
-    engine = engines.ENGINES[job["engine"]](job)
+    engine = {**engines.ENGINES, **engines_logistic.ENGINES}[job["engine"]](job)
     (tune if job.get("tune") == "yes" else measure)(engine, job)
 
 

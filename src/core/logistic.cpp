@@ -93,7 +93,7 @@ std::vector<double> LogisticRidge::default_lambdas(int64_t n, const Control& con
 // Of the space that the route works in.
 int64_t LogisticRidge::dimensions() const {
   if (options_.route == LogisticRoute::dual) return static_cast<int64_t>(rows_.size());
-  return options_.route == LogisticRoute::rotate ? static_cast<int64_t>(view_.rotated.n_cols) : data_.x.cols;
+  return options_.route == LogisticRoute::rotate ? static_cast<int64_t>(view_.rotation.features.n_cols) : data_.x.cols;
 }
 
 // Square matrices of that size: the kernel of a fold or the shared curvature, a Hessian, its factor; and the features.

@@ -6,7 +6,7 @@
 // (le Cessie and van Houwelingen 1992, doi:10.2307/2347628). Everything works on z_ij = (x_ij - m_j) / (s_j sqrt(q_j)).
 // The route depends on shapes alone:
 //   primal       p <= n, p <= 2000, fewer than 8 targets   Newton in the space of the features
-//   batch        p <= n, p <= 2000, 8 targets or more      L-BFGS with one bound for all, then Newton
+//   batch        p <= n, p <= 2000, 8 targets or more      L-BFGS with one preconditioner for all, then Newton
 //   dual         p > n, n <= 5000, fewer than 8 targets    Newton in the space of the samples, one K = ZZ' for all
 //   rotate       p > n, n <= 5000, 8 targets or more       K = U D U', then as batch on U D^1/2
 //   matrix_free  otherwise                                 L-BFGS, then Newton by conjugate gradients

@@ -70,6 +70,8 @@ class Batch {
     for (size_t t = 0; t < targets.size(); ++t) active_.push_back(t);
     renew_gradients();
     drop_done();
+    if (!options.keep_history) return;
+    for (LogisticCertificate& one : certificates_) one.history.push_back(one.objective);
   }
 
   size_t n_active() const { return active_.size(); }

@@ -1,5 +1,5 @@
 // Ridge-penalised logistic regression of many targets at once: L-BFGS (Nocedal and Wright 2006, algorithm 7.4) whose
-// first approximation of the inverse Hessian is that of the bound shared by all of them, M^-1. Products with the
+// first approximation of the inverse Hessian is one for all of them (logistic_preconditioner.h). Products with the
 // features are made for all targets that are not yet done; every target has its own step length and certificate.
 #pragma once
 

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "arma_view.h"
-#include "eigen.h"
 
 namespace voxridge {
 
@@ -21,20 +20,6 @@ arma::mat gather(MatrixView<double> from, const RowList& rows, const std::vector
   return out;
 }
 
-void rotate(LogisticView& view, const Control& control) {
-  arma::vec values;
-  arma::mat vectors;
-  symmetric_eigen(view.kernel, values, vectors, control);
-  view.kernel.reset();
-  const double top = values.is_empty() ? 0 : values.max();
-  const double cut = std::max(0.0, static_cast<double>(values.n_elem) * arma::datum::eps * top);
-  const arma::uvec kept = arma::find(values > cut);
-  const arma::rowvec roots = arma::sqrt(values.elem(kept)).t();
-  vectors = arma::mat(vectors.cols(kept));
-  view.rotated = vectors.each_row() % roots;
-  view.back = vectors.each_row() / roots;
-}
-
 }  // namespace
 
 LogisticView make_logistic_view(const LogisticData& data, LogisticRoute route, const Scales& scales, bool fit_intercept,
@@ -49,7 +34,10 @@ LogisticView make_logistic_view(const LogisticData& data, LogisticRoute route, c
   if (route != LogisticRoute::dual && route != LogisticRoute::rotate) return view;
   const ScaledFeatures features(data.x, row_range(0, data.x.rows), view.means, view.factors, 0, control);
   view.kernel = features.sample_gram(control);
-  if (route == LogisticRoute::rotate) rotate(view, control);
+  if (route == LogisticRoute::rotate) {
+    view.rotation = rotate(std::move(view.kernel), control);
+    view.kernel.reset();
+  }
   return view;
 }
 
@@ -81,7 +69,7 @@ LogisticFold::LogisticFold(const LogisticData& data, const LogisticView& view, L
   if (route == LogisticRoute::dual) {
     kernel_ = view.kernel.submat(indices(train_), indices(train_));
   } else if (route == LogisticRoute::rotate) {
-    features_ = std::make_unique<ScaledFeatures>(view_of(view.rotated), train_, std::vector<double>(),
+    features_ = std::make_unique<ScaledFeatures>(view_of(view.rotation.features), train_, std::vector<double>(),
                                                  std::vector<double>(), control.memory_bytes / 2, control);
   } else {
     features_ =
@@ -108,7 +96,7 @@ arma::mat LogisticFold::held_out_logits(const LogisticSolution& solution, const 
   if (route_ == LogisticRoute::dual) {
     out = view_.kernel.submat(indices(test_), indices(train_)) * solution.points;
   } else if (route_ == LogisticRoute::rotate) {
-    out = view_.rotated.rows(indices(test_)) * solution.points;
+    out = view_.rotation.features.rows(indices(test_)) * solution.points;
   } else {
     out = ScaledFeatures(data_.x, test_, view_.means, view_.factors, 0, control).multiply(solution.points);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "logistic_path.h"
+#include "rotation.h"
 #include "scaled_features.h"
 
 namespace voxridge {
@@ -24,8 +25,7 @@ struct LogisticData {
 struct LogisticView {
   std::vector<double> means, factors;  // means: empty without an intercept
   arma::mat kernel;                    // dual: ZZ'
-  arma::mat rotated,
-      back;  // rotate: U D^1/2 of ZZ' = U D U', and U D^-1/2, which takes coefficients to a of gamma = Z'a
+  Rotation rotation;                   // rotate: of ZZ'
 };
 
 LogisticView make_logistic_view(const LogisticData& data, LogisticRoute route, const Scales& scales, bool fit_intercept,

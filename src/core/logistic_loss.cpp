@@ -11,6 +11,7 @@ namespace voxridge {
 namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
+constexpr double kReach = 8;  // how far the intercept may go at once, and as far again as it is
 
 }  // namespace
 
@@ -45,13 +46,14 @@ void LogisticLoss::evaluate(const LogisticTarget& target, const double* u, bool 
   for (int step = 0; fit_intercept && std::fabs(sum) > 4 * kEps * residual_size && step < 200; ++step) {
     (sum > 0 ? low : high) = intercept;
     double next = intercept + sum / curvature_sum;
-    if (!(next > low && next < high)) {
-      if (std::isinf(low))
-        next = high - 1 - std::fabs(high);
-      else if (std::isinf(high))
-        next = low + 1 + std::fabs(low);
-      else
-        next = low + (high - low) / 2;
+    const double reach = kReach + std::fabs(intercept);
+    // Where all logits are saturated, curvatures are next to nothing and Newton's step next to infinite.
+    if (std::isinf(low)) {
+      if (!(next < high && high - next <= reach)) next = high - reach;
+    } else if (std::isinf(high)) {
+      if (!(next > low && next - low <= reach)) next = low + reach;
+    } else if (!(next > low && next < high)) {
+      next = low + (high - low) / 2;
     }
     if (std::fabs(next - intercept) <= kEps * std::max(1.0, std::fabs(intercept)) || next == low || next == high) break;
     intercept = next;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 constexpr double kArmijo = 1e-4;
-constexpr double kNoise = 1e-14;     // relative differences of the objective below this are rounding
+constexpr double kNoise = 1e-14;  // relative differences of the objective below this are rounding
+constexpr int kStalls = 3;
 constexpr double kChordSafety = 10;  // how much worse a second step by one Hessian may be than the first
 
 }  // namespace
@@ -33,6 +34,7 @@ LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, con
   const double largest = row_norms.is_empty() ? 0 : row_norms.max();
   bool exact = true;  // is u that of the point, not a part of a step?
   double last_step = std::numeric_limits<double>::infinity(), last_gradient = last_step;
+  int stalls = 0;  // steps in a row that neither the objective nor the gradient has noticed
   while (true) {
     control.check_stop();
     const double square = space.squared_size(), size = std::sqrt(square), wanted = lambda * options.tol * size;
@@ -44,7 +46,7 @@ LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, con
     const bool small = out.gradient <= wanted;
     // where the optimum is 0, steps never get small beside the point, but the certificate says that it is reached
     const bool near = last_step <= options.tol || largest / 2 * out.gradient <= lambda * options.tol;
-    const bool noise = near && out.gradient <= rounding_floor(loss, row_norms);
+    const bool noise = stalls >= kStalls || (near && out.gradient <= rounding_floor(loss, row_norms));
     if ((small || noise) && !exact) {
       u = space.linear();
       loss.evaluate(target, u.memptr(), options.fit_intercept);
@@ -60,6 +62,7 @@ LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, con
     // A Hessian that has just made the gradient so much smaller will do so again: its factor serves once more where
     // that is enough, or nearly so.
     const bool again = out.iterations > 0 && out.gradient * (out.gradient / last_gradient) * kChordSafety <= wanted;
+    const bool stuck = out.gradient > last_gradient / 2;
     last_gradient = out.gradient;
     space.make_step(loss, again);
     const NewtonSpace::Step step = space.step();
@@ -75,6 +78,7 @@ LogisticCertificate newton(NewtonSpace& space, const LogisticTarget& target, con
       if (objective <= out.objective - kArmijo * length * step.slope) break;
     }
     space.move(length);
+    stalls = stuck && length * step.slope <= kNoise * std::fabs(out.objective) ? stalls + 1 : 0;
     last_step = length * std::sqrt(step.square / std::max(square, step.square));
     exact = length == 1;
     ++out.iterations;

@@ -1,11 +1,14 @@
 #include "logistic_path.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include "arma_view.h"
 #include "logistic_batch.h"
 #include "logistic_preconditioner.h"
 #include "logistic_spaces.h"
+#include "rotation.h"
 
 namespace voxridge {
 
@@ -38,6 +41,7 @@ class Path {
   }
 
   const LogisticSolution& solve(double lambda) {
+    extrapolate(std::log(lambda));
     if (shared_ == nullptr) {
       for (size_t t = 0; t < rows_.targets.size(); ++t) finish(t, lambda, nullptr);
       return with_margins();
@@ -60,12 +64,41 @@ class Path {
     return solution_;
   }
 
+  // Starts where a line through the last two solutions, over the logarithm of lambda, leads to, if that is better than
+  // the last solution itself.
+  void extrapolate(double log_lambda) {
+    const double ratio = (log_lambda - last_log_) / (last_log_ - log_before_), lambda = std::exp(log_lambda);
+    arma::mat points = solution_.points, linear = solution_.linear;
+    if (++n_solved_ > 2 && std::fabs(ratio) <= 2) {
+      for (arma::uword t = 0; t < points.n_cols; ++t) {
+        const arma::vec point = points.col(t) + ratio * (points.col(t) - points_before_.col(t));
+        const arma::vec along = ratio * (linear.col(t) - linear_before_.col(t)), u = linear.col(t) + along;
+        LogisticLoss loss = solution_.losses[t];
+        loss.intercept += loss.intercept_shift(along, options_.fit_intercept);
+        loss.evaluate(rows_.targets[t], u.memptr(), options_.fit_intercept);
+        const double now = solution_.losses[t].value + lambda / 2 * square(points.col(t), linear.col(t));
+        if (!(loss.value + lambda / 2 * square(point, u) < now)) continue;
+        solution_.points.col(t) = point;
+        solution_.linear.col(t) = u;
+        solution_.losses[t] = std::move(loss);
+      }
+    }
+    points_before_ = std::move(points);
+    linear_before_ = std::move(linear);
+    log_before_ = last_log_;
+    last_log_ = log_lambda;
+  }
+
+  // ||gamma||^2
+  double square(const arma::vec& point, const arma::vec& linear) const {
+    return route_ == LogisticRoute::dual ? arma::dot(point, linear) : arma::dot(point, point);
+  }
+
   // Newton's method, from where the target is.
   void finish(size_t t, double lambda, const Preconditioner* preconditioner) {
     const arma::vec start = solution_.points.col(t);
     if (route_ == LogisticRoute::dual) {
-      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
-      run(space, t, lambda);
+      finish_dual(t, lambda, start);
     } else if (route_ == LogisticRoute::matrix_free) {
       GradientSpace space(*rows_.features, lambda, options_.fit_intercept, start, *preconditioner, control_);
       run(space, t, lambda);
@@ -73,6 +106,27 @@ class Path {
       FeatureSpace space(*rows_.features, lambda, options_.fit_intercept, start, control_);
       run(space, t, lambda);
     }
+  }
+
+  // Where K is singular, a has parts that K does not see; they grow as lambda falls, until their rounding hides the
+  // rest. Then the fit goes on, with those for smaller lambdas, in the space of the features of K alone.
+  void finish_dual(size_t t, double lambda, const arma::vec& start) {
+    if (rotated_ == nullptr) {
+      SampleSpace space(*rows_.kernel, lambda, options_.fit_intercept, start, solution_.linear.col(t));
+      run(space, t, lambda);
+      const LogisticCertificate& found = solution_.certificates[t];
+      if (found.status != LogisticStatus::rounding || found.bound <= options_.tol * found.size) return;
+      rotation_ = rotate(*rows_.kernel, control_);
+      const int64_t n = static_cast<int64_t>(rotation_.features.n_rows);
+      rotated_ = std::make_unique<ScaledFeatures>(view_of(rotation_.features), row_range(0, n), std::vector<double>(),
+                                                  std::vector<double>(), 0, control_);
+    }
+    FeatureSpace space(*rotated_, lambda, options_.fit_intercept,
+                       rotated_->multiply_transposed(solution_.points.col(t)), control_);
+    solution_.linear.col(t) = space.linear();
+    solution_.losses[t].evaluate(rows_.targets[t], solution_.linear.colptr(t), options_.fit_intercept);
+    run(space, t, lambda);
+    solution_.points.col(t) = rotation_.back * space.point();
   }
 
   template <class Space>
@@ -83,9 +137,11 @@ class Path {
     to = newton(space, rows_.targets[t], rows_.row_norms, lambda, options_, linear, solution_.losses[t], control_);
     if (shared_ != nullptr) {
       to.iterations += before.iterations;
-      to.history.insert(to.history.begin(), before.history.begin(), before.history.end());
+      if (!before.history.empty()) {  // its end is the start of the other
+        to.history.insert(to.history.begin(), before.history.begin(), before.history.end() - 1);
+      }
     }
-    solution_.points.col(t) = space.point();
+    if (space.point().n_elem == solution_.points.n_rows) solution_.points.col(t) = space.point();
     solution_.linear.col(t) = linear;
   }
 
@@ -96,6 +152,13 @@ class Path {
   int most_ = 0;
   std::unique_ptr<SharedCurvature> shared_;
   LogisticSolution solution_;
+  // The dual on features of its own, once it needs them.
+  Rotation rotation_;
+  std::unique_ptr<ScaledFeatures> rotated_;
+  // Of the solution before, for extrapolate().
+  int n_solved_ = 0;
+  arma::mat points_before_, linear_before_;
+  double last_log_ = 0, log_before_ = 0;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
   const ScaledFeatures features(data_.x, rows_, view_.means, view_.factors, 0, control);
   const ScaledFeatures all(data_.x, row_range(0, data_.x.rows), view_.means, view_.factors, 0, control);
   const auto gammas = [&](const arma::mat& points) -> arma::mat {
-    if (options_.route == LogisticRoute::rotate) return all.multiply_transposed(view_.back * points);
+    if (options_.route == LogisticRoute::rotate) return all.multiply_transposed(view_.rotation.back * points);
     return dual ? features.multiply_transposed(points) : points;
   };
   // Coefficients for the features as they are, and the intercept that goes with them.
@@ -31,8 +31,12 @@ void LogisticRidge::refit(const Group& group, const std::vector<double>& lambdas
   }
   const arma::mat gamma = gammas(points), linear = features.multiply(gamma);
   const arma::vec weights = weights_of(data_, rows_);
-  const double largest = options_.route == LogisticRoute::dual ? std::sqrt(arma::max(arma::vec(view_.kernel.diag())))
-                                                               : features.row_norms().max();
+  double largest = 0;
+  if (options_.route == LogisticRoute::dual) {
+    for (const int64_t row : rows_) largest = std::max(largest, std::sqrt(view_.kernel(row, row)));
+  } else {
+    largest = features.row_norms().max();
+  }
   arma::mat y(rows_.size(), 1), offset(rows_.size(), 1), residuals(rows_.size(), group.targets.size());
   for (size_t t = 0; t < group.targets.size(); ++t) {
     const int64_t target = group.targets[t];

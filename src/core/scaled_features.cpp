@@ -13,9 +13,10 @@ namespace voxridge {
 
 namespace {
 
-// Values of a block that is made for one use: it stays in the cache of a core.
-constexpr int64_t kBlockValues = 128 * 1024;
-constexpr int64_t kBlockRows = 2048;
+// Of a block that is made for one use. Products of a copy go by the same blocks, so that the memory at hand, and with
+// it the number of threads, does not change their rounding.
+constexpr int64_t kBlockValues = 1024 * 1024;
+constexpr int64_t kBlockRows = 4096;
 
 // C += op(A) B, where B is often a single column: BLAS has a faster routine for that.
 void add_product(Trans trans, MatrixView<double> a, MatrixView<double> b, MatrixSpan<double> c) {
@@ -110,9 +111,8 @@ MatrixView<double> ScaledFeatures::block(int64_t row, int64_t n_rows, int64_t co
 template <class Work>
 void ScaledFeatures::for_each_block(const Work& work) const {
   std::vector<double> scratch;
-  const bool whole = !copy_.empty();
-  const int64_t height = whole ? rows() : std::min(rows(), kBlockRows);
-  const int64_t width = whole ? cols() : std::max<int64_t>(1, kBlockValues / std::max<int64_t>(1, height));
+  const int64_t height = std::min(rows(), kBlockRows);
+  const int64_t width = std::max<int64_t>(1, kBlockValues / std::max<int64_t>(1, height));
   for (int64_t row = 0; row < rows(); row += height) {
     const int64_t n_rows = std::min(height, rows() - row);
     for (int64_t col = 0; col < cols(); col += width) {
@@ -142,7 +142,8 @@ arma::mat ScaledFeatures::multiply_transposed(const arma::mat& weights) const {
 arma::mat ScaledFeatures::sample_gram(const Control& control) const {
   GramSum gram(Trans::no, rows(), cols(), control);
   std::vector<double> scratch;
-  const int64_t width = gram_panel(rows(), cols());
+  const int64_t fitting = kBlockValues / std::max<int64_t>(1, rows());
+  const int64_t width = std::min(gram_panel(rows(), cols()), std::max<int64_t>(64, fitting));
   for (int64_t col = 0; col < cols(); col += width) {
     gram.add(block(0, rows(), col, std::min(width, cols() - col), nullptr, scratch));
   }
@@ -153,7 +154,7 @@ arma::mat ScaledFeatures::feature_gram(const arma::vec& weights, const Control& 
   GramSum gram(Trans::yes, cols(), rows(), control);
   std::vector<double> scratch;
   const arma::vec roots = arma::sqrt(weights);
-  const int64_t fitting = 8 * kBlockValues / std::max<int64_t>(1, cols());
+  const int64_t fitting = kBlockValues / std::max<int64_t>(1, cols());
   const int64_t height = std::min(gram_panel(cols(), rows()), std::max<int64_t>(64, fitting));
   for (int64_t row = 0; row < rows(); row += height) {
     gram.add(block(row, std::min(height, rows() - row), 0, cols(), roots.memptr(), scratch));

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/binary_rows.h"
+#include "core/json_rows.h"
+#include "core/number_text.h"
 #include "core/predictor.h"
 #include "core/threads.h"
 
@@ -123,6 +126,47 @@ TEST(Allocation, TheScoringEngineMakesNone) {
   };
   EXPECT_GT(failures(0, score), 0);  // the first time
   EXPECT_EQ(failures(0, score), 0);
+}
+
+// Nor do the readers of request bodies, of whatever is in them, and the writer of numbers.
+TEST(Allocation, ReadersOfBodiesMakeNone) {
+  class Sum : public RowSink {
+   public:
+    bool take(const double* row, int64_t) noexcept override {
+      sum += row[0] + row[1];
+      return true;
+    }
+    double sum = 0;
+  };
+  const std::vector<std::string> columns = {"a", "a name that is too long for a small string"};
+  BodyForm form;
+  form.n_features = 2;
+  form.columns = &columns;
+  const std::string names = R"("columns":["\u0061","a name that is too long for a small string"])";
+  const std::string digits(2000, '7');
+  std::vector<std::string> bodies = {
+      "{" + names + R"(,"features":[[1,2],[0.12345678901234567,-1e-320],[1e-999,0.)" + digits + "]]}",
+      R"({"features":[[1,2],[3,4]],)" + names + "}",
+      R"({"features":[[1,1e999]]})",
+      R"({"features":[[1,2,3]]})",
+      R"({"features":[["a)" + digits + R"("]]})",
+      R"({"columns":["a","b"]})",
+      "{\"features\":[[1," + digits,
+      "{",
+      ""};
+  Sum sink;
+  double row[2];
+  char text[kFaultMessageBytes];
+  const auto read = [&] {
+    for (const std::string& body : bodies) {
+      write_fault_message(read_json_rows(body.data(), body.size(), form, row, sink), text);
+      write_fault_message(read_binary_rows(body.data(), body.size(), form, row, sink), text);
+    }
+    write_number(sink.sum, text);
+    write_number_plain(1.0 / 3, text);
+  };
+  EXPECT_EQ(failures(0, read), 0);
+  EXPECT_GT(sink.sum, 0);
 }
 
 // Any allocation at all, threads of ours included. In a process of its own: a thread that is not joined ends it.

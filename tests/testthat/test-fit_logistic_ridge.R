@@ -7,8 +7,8 @@ test_that("all solvers reach the optimum of plain Newton steps, whatever the sha
   twice$X[, 5L] <- twice$X[, 1L]
   twice$X[, 6L] <- twice$X[, 2L]
   problems <- list("n > p" = two_classes(60, 40, 1), "p > n" = two_classes(40, 60, 2), "p = 1" = two_classes(30, 1, 3),
-                   "n = 2" = two_classes(2, 3, 4), "n = 2, p = 1" = two_classes(2, 1, 5), "n = p" = two_classes(12, 12, 6),
-                   "constant column" = constant, "duplicated columns" = twice)
+                   "n = 2" = two_classes(2, 3, 4), "n = 2, p = 1" = two_classes(2, 1, 5),
+                   "n = p" = two_classes(12, 12, 6), "constant column" = constant, "duplicated columns" = twice)
   for (name in names(problems)) {
     X <- problems[[name]]$X
     y <- problems[[name]]$y
@@ -76,12 +76,14 @@ test_that("any number of targets agrees with each of them alone", {
     n <- shape[1L]
     X <- two_classes(n, shape[2L], 31)$X
     set.seed(32)
-    Y <- vapply(1:60, function(j) as.double(drop(X[, 1:3] %*% stats::rnorm(3)) + stats::rnorm(n) > stats::runif(1, -1, 1)),
-                numeric(n))
+    Y <- vapply(1:60, function(j) {
+      as.double(drop(X[, 1:3] %*% stats::rnorm(3)) + stats::rnorm(n) > stats::runif(1, -1, 1))
+    }, numeric(n))
     offset <- matrix(stats::rnorm(n * 60), n)
     want <- lapply(1:60, function(j) logistic_oracle(X, Y[, j], 0.05, offset = offset[, j]))
     for (t in c(1L, 7L, 8L, 60L)) {
-      fit <- logistic_quietly(X, Y[, seq_len(t), drop = FALSE], lambda = 0.05, offset = offset[, seq_len(t), drop = FALSE])
+      fit <- logistic_quietly(X, Y[, seq_len(t), drop = FALSE], lambda = 0.05,
+                              offset = offset[, seq_len(t), drop = FALSE])
       expect_identical(dim(fit$coefs), c(as.integer(shape[2L]), t))
       expect_close(fit$coefs, vapply(want[seq_len(t)], `[[`, numeric(shape[2L]), "coefs"), 1e-7)
       expect_close(fit$intercept, vapply(want[seq_len(t)], `[[`, 0, "intercept"), 1e-7)
@@ -96,12 +98,12 @@ test_that("the order of targets and their company move an answer by at most twic
   set.seed(42)
   Y <- matrix(stats::rbinom(20 * 9, 1, 0.5), 20)
   for (solver in SOLVERS) {
-    together <- logistic_quietly(d$X, Y, lambda = c(1, 0.1), cv = NULL, solver = solver, tol = 1e-9)
+    fit <- function(y) logistic_quietly(d$X, y, lambda = c(1, 0.1), cv = NULL, solver = solver, tol = 1e-9)
+    together <- fit(Y)
     order <- c(4:9, 1:3)
-    turned <- logistic_quietly(d$X, Y[, order], lambda = c(1, 0.1), cv = NULL, solver = solver, tol = 1e-9)
+    turned <- fit(Y[, order])
     s <- together$scale
-    alone <- vapply(1:9, function(j) logistic_quietly(d$X, Y[, j], lambda = c(1, 0.1), cv = NULL, solver = solver, tol = 1e-9)$coefs,
-                    numeric(25))
+    alone <- vapply(1:9, function(j) fit(Y[, j])$coefs, numeric(25))
     size <- sqrt(colSums((s * alone)^2))
     expect_true(all(sqrt(colSums((s * (together$coefs - alone))^2)) <= 2e-9 * size), info = solver)
     expect_true(all(sqrt(colSums((s * (turned$coefs - alone[, order]))^2)) <= 2e-9 * size[order]), info = solver)

@@ -142,3 +142,20 @@ test_that("Newton's method needs few steps where gradient descent is lost", {
     expect_lt(exact$diagnostics$chosen$gradient, 1e-14)
   }
 })
+
+test_that("wide features of low rank, and samples that occur again, converge too", {
+  set.seed(6)
+  low_rank <- matrix(stats::rnorm(40 * 5), 40) %*% matrix(stats::rnorm(5 * 60), 5)
+  repeated <- matrix(stats::rnorm(20 * 60), 20)[rep(1:20, 2), ]
+  y <- stats::rbinom(40, 1, 0.5)
+  for (X in list(low_rank, repeated)) {
+    for (lambda in c(1e-2, 1e-4, 1e-6)) {
+      want <- logistic_quietly(X, y, lambda = lambda, solver = "matrix_free")
+      expect_silent(fit <- logistic_quietly(X, y, lambda = lambda))
+      expect_identical(fit$diagnostics$solver, "dual")
+      expect_true(fit$converged)
+      expect_lte(fit$iterations, 40L)
+      expect_close(fit$coefs, want$coefs, 1e-6)
+    }
+  }
+})

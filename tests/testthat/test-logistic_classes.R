@@ -15,7 +15,8 @@ test_that("class weights are weights of the rows of a class", {
   expect_oracle(named, logistic_oracle(d$X, y, 0.05, weights * c(2, 5)[y + 1L]))
   expect_close(named$C, 1 / (0.05 * sum(weights * c(2, 5)[y + 1L])), 1e-13)
   labels <- factor(c("b", "a")[y + 1L], levels = c("b", "a"))
-  swapped <- logistic_quietly(d$X, labels, lambda = 0.05, weights = weights, positive = "b", class_weights = c(a = 5, b = 2))
+  swapped <- logistic_quietly(d$X, labels, lambda = 0.05, weights = weights, positive = "b",
+                              class_weights = c(a = 5, b = 2))
   expect_close(swapped$coefs, -named$coefs, 1e-7)
 })
 
@@ -29,18 +30,20 @@ test_that("class weights of several targets are those of each alone", {
     for (j in 1:3) {
       # the folds of one target are cut within its classes; those of several are blocks
       one <- logistic_quietly(d$X, Y[, j], lambda = c(1, 0.1, 0.01), cv = rep(1:4, each = 10),
-                              class_weights = class_weights, offset = offset[, j], keep_path = TRUE, keep_history = TRUE)
+                              class_weights = class_weights, offset = offset[, j], keep_path = TRUE)
       expect_close(all$coefs[, j], one$coefs, 1e-10)
       expect_close(all$cv$scores[, , j], one$cv$scores, 1e-10)
       expect_close(all$cv$predictions[, j], one$cv$predictions, 1e-9)
       expect_close(all$path$coefs[, , j], one$path$coefs, 1e-10)
       expect_identical(all$best_lambda[[j]], one$best_lambda)
+      expect_identical(all$scale[, j], one$scale)
+      expect_identical(all$center[, j], one$center)
       expect_identical(all$diagnostics$table$bound[3 * (j - 1) + 1:3], one$diagnostics$table$bound)
     }
     expect_length(all$diagnostics$history, 9L)
   }
-  shared <- logistic_quietly(d$X, Y, cv = 4, class_weights = "balanced", local_lambda = FALSE)
-  expect_length(unique(shared$best_lambda), 1L)
+  expect_refused(fit_logistic_ridge(d$X, Y, cv = 4, class_weights = "balanced", local_lambda = FALSE), "local_lambda",
+                 "class_weights")
 })
 
 test_that("`prior` shifts the intercept by the difference of logits, and nothing else", {
@@ -104,7 +107,8 @@ test_that("separable classes are flagged, without the offset, and never more tha
   expect_silent(crossed <- fit_logistic_ridge(cbind(x), mixed, lambda = 0.01, progress = FALSE))
   expect_identical(crossed$diagnostics$chosen$separable, NA)
   # a row without weight, and one of both outcomes
-  expect_true(logistic_quietly(cbind(x), mixed, lambda = 0.01, weights = c(1, 1, 0, 0, 1, 1))$diagnostics$chosen$separable)
+  without <- logistic_quietly(cbind(x), mixed, lambda = 0.01, weights = c(1, 1, 0, 0, 1, 1))
+  expect_true(without$diagnostics$chosen$separable)
   both <- logistic_quietly(cbind(x), c(0, 0, 0.5, 1, 1, 1), lambda = 0.01)
   expect_identical(both$diagnostics$chosen$separable, NA)
   wide <- two_classes(10, 30, 191)
@@ -126,6 +130,22 @@ test_that("logits as far as 700 and offsets of 1e6 do not stop Newton's method",
     none <- logistic_quietly(x, y, lambda = 0.1, solver = solver)
     expect_close(one$coefs, none$coefs, 1e-7)
     expect_close(one$intercept + 1e6, none$intercept, 1e-7)
+  }
+})
+
+test_that("offsets that saturate all logits on the wrong side of unequal classes leave the root to be found", {
+  set.seed(192)
+  x <- cbind(stats::rnorm(5))
+  y <- c(0, 0, 1, 1, 1)
+  # the two negatives weigh as much as they can: what remains is the same problem for any such offset
+  want <- logistic_quietly(x, y, lambda = 0.1, offset = -40 * (2 * y - 1))
+  for (far in c(200, 300, 700, 1e5)) {
+    for (solver in SOLVERS) {
+      fit <- logistic_quietly(x, y, lambda = 0.1, offset = -far * (2 * y - 1), solver = solver)
+      expect_close(fit$coefs, want$coefs, 1e-6)
+      expect_close(fit$intercept - far, want$intercept - 40, 1e-6)
+      expect_lte(fit$diagnostics$chosen$bound, 1e-7)
+    }
   }
 })
 

@@ -28,14 +28,13 @@ test_that("the intercept is not penalised: shifting all features leaves probabil
     d <- two_classes(shape[1L], shape[2L], 61)
     probabilities <- function(fit, X) stats::plogis(drop(X %*% fit$coefs) + fit$intercept)
     for (solver in SOLVERS) {
-      p <- probabilities(logistic_quietly(d$X, d$y, lambda = 0.01, solver = solver, tol = 1e-11), d$X)
+      fit <- function(X) logistic_quietly(X, d$y, lambda = 0.01, solver = solver, tol = 1e-11)
+      p <- probabilities(fit(d$X), d$X)
       shifted <- d$X + 100
-      expect_close(probabilities(logistic_quietly(shifted, d$y, lambda = 0.01, solver = solver, tol = 1e-11), shifted), p,
-                   1e-9)
+      expect_close(probabilities(fit(shifted), shifted), p, 1e-9)
       scaled <- d$X
       scaled[, 2L] <- -1e4 * scaled[, 2L]
-      fit <- logistic_quietly(scaled, d$y, lambda = 0.01, solver = solver, tol = 1e-11)
-      expect_close(probabilities(fit, scaled), p, 1e-9)
+      expect_close(probabilities(fit(scaled), scaled), p, 1e-9)
       expect_close(sum(p), sum(d$y), 1e-9)
     }
   }
@@ -115,7 +114,8 @@ test_that("integer, logical and data frame features are the numbers that they ar
   storage.mode(whole) <- "integer"
   expect_identical(logistic_quietly(whole, d$y, lambda = 0.1)$coefs, want)
   expect_identical(unname(logistic_quietly(as.data.frame(X), d$y, lambda = 0.1)$coefs), want)
-  expect_identical(logistic_quietly(X > 0, d$y, lambda = 0.1)$coefs, logistic_quietly((X > 0) + 0, d$y, lambda = 0.1)$coefs)
+  positive <- logistic_quietly((X > 0) + 0, d$y, lambda = 0.1)$coefs
+  expect_identical(logistic_quietly(X > 0, d$y, lambda = 0.1)$coefs, positive)
   same <- logistic_quietly(X, d$y == 1, lambda = 0.1)
   expect_identical(same$coefs, want)
   expect_identical(logistic_quietly(X, list(a = d$y, b = d$y == 0), lambda = 0.1)$coefs[, "a"], want)
