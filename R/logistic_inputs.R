@@ -230,8 +230,8 @@ check_training_classes <- function(design, call) {
   }
 }
 
-# A held-out score for every target that is not left out, or, with a penalty for all, for one of them. The area under the
-# curve needs both classes in one fold at least; other scores need weight.
+# A held-out score for every target that is not left out, or, with a penalty for all, for one of them. The area under
+# the curve needs both classes in one fold at least; other scores need weight.
 check_held_out_classes <- function(design, settings, call) {
   used <- setdiff(seq_len(ncol(design$Y)), design$skip)
   if (!length(used) || is.null(design$folds$test)) return(invisible())

@@ -227,8 +227,8 @@ test_that("penalties without a score to choose by are refused, not taken from an
   X <- random_problem(24, 3, 1, 3)$X
   y <- rep(0:1, 12)
   expect_refused(fit_logistic_ridge(X, y, cv = "loo", criterion = "auc"), "cv", "hold out both classes")
-  Y <- cbind(x = y, y = c(1, rep(0, 22), 1))
-  expect_refused(fit_logistic_ridge(X, Y, cv = rep(1:4, 6), criterion = "auc"), "cv", "target y")
+  Y <- cbind(x = y, y = rep(c(1, 0, 0, 1), each = 6))
+  expect_refused(fit_logistic_ridge(X, Y, cv = rep(1:4, each = 6), criterion = "auc"), "cv", "target y")
   absent <- list(list(train = 1:12, test = 13:16), list(train = 5:16, test = 17:20))
   weights <- rep(c(1, 0), c(12, 12))
   expect_refused(fit_logistic_ridge(X, y, c(1, 0.1), cv = absent, weights = weights), "cv", "positive weight")
@@ -260,4 +260,15 @@ test_that("skipped targets are NA as classes and in the shift of the prior, with
   Y <- cbind(rep(0:1, 15), rep(c(0, 1, NA), 10))
   expect_silent(fit <- fit_logistic_ridge(X, Y, 0.1, na_targets = "skip", prior = c(0.1, 0.2)))
   expect_equal(fit$prior_shift, c(stats::qlogis(0.1), NA))
+})
+
+test_that("outcomes that the features say nothing of are fitted by every solver", {
+  # each row with both outcomes: all coefficients are 0 at the optimum
+  X <- random_problem(20, 6, 1, 6)$X
+  y <- rep(c(0, 1, 1, 0), 5)
+  for (solver in c("primal", "dual", "rotate", "batch", "matrix_free")) {
+    expect_silent(fit <- fit_logistic_ridge(rbind(X, X), c(y, 1 - y), c(1, 0.01), NULL, solver = solver, n_threads = 1))
+    expect_true(all(fit$diagnostics$table$status != "max_iter"), info = solver)
+    expect_true(all(abs(fitted(fit) - 0.5) < 1e-10), info = solver)
+  }
 })
