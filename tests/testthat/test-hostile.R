@@ -226,7 +226,7 @@ test_that("a penalty for all targets is chosen by the areas under the curve that
 test_that("penalties without a score to choose by are refused, not taken from an end of the grid", {
   X <- random_problem(24, 3, 1, 3)$X
   y <- rep(0:1, 12)
-  expect_refused(fit_logistic_ridge(X, y, cv = "loo", criterion = "auc"), "cv", "hold out both classes")
+  expect_refused(fit_logistic_ridge(X, y, cv = "loo", criterion = "auc"), "criterion", "single sample")
   Y <- cbind(x = y, y = rep(c(1, 0, 0, 1), each = 6))
   expect_refused(fit_logistic_ridge(X, Y, cv = rep(1:4, each = 6), criterion = "auc"), "cv", "target y")
   absent <- list(list(train = 1:12, test = 13:16), list(train = 5:16, test = 17:20))
