@@ -1,4 +1,7 @@
 // Centred and scaled features: from a copy or block by block, the same numbers.
+#include <cmath>
+#include <limits>
+
 #include "common.h"
 
 #include "core/scaled_features.h"
@@ -107,13 +110,16 @@ TEST(WeightedScales, AreThoseOfTheWeightedRows) {
   }
 }
 
-TEST(WeightedScales, AConstantColumnHasNoneExactlyAndTooLargeValuesAreRefused) {
+TEST(WeightedScales, AConstantColumnHasNoneExactlyAndSquaresMayOverflow) {
   arma::mat x(7, 2);
   x.col(0).fill(0.1);
   x.col(1).fill(1e300);
   const arma::vec w(7, arma::fill::value(1.0 / 7));
   EXPECT_EQ(weighted_scales(view_of(x), row_range(0, 7), w, kControl).sd, (std::vector<double>{0, 0}));
-  x(3, 1) = -1e300;
+  x(3, 1) = -1e300;  // one of seven: 2 sqrt(6) / 7
+  EXPECT_NEAR(weighted_scales(view_of(x), row_range(0, 7), w, kControl).sd[1] / 1e300, 2 * std::sqrt(6.0) / 7, 1e-12);
+  x(3, 1) = -std::numeric_limits<double>::max();
+  x(4, 1) = std::numeric_limits<double>::max();
   EXPECT_THROW(weighted_scales(view_of(x), row_range(0, 7), w, kControl), Error);
   const Scales none = weighted_scales(view_of(x), {}, arma::vec(), kControl);
   EXPECT_EQ(none.sd, (std::vector<double>{0, 0}));
