@@ -13,9 +13,9 @@
 #' A sample is of the positive class where its logit is at least the logit of `threshold`, which is the same as a
 #' probability of at least `threshold` but for its rounding: a probability is the number 1 for each logit above 36.74.
 #'
-#' Fits are made on centred features, forecasts on the features as they are. Where columns lie very far from 0 in units of
-#' their standard deviation, the terms x_j beta_j are large and cancel: logits then err by about 1e-16 of these terms,
-#' which the certificate of the fit does not count. Centre such features first.
+#' Fits are made on centred features, forecasts on the features as they are. Where columns lie very far from 0 in units
+#' of their standard deviation, the terms x_j beta_j are large and cancel: logits then err by about 1e-16 of these
+#' terms, which the certificate of the fit does not count. Centre such features first.
 #'
 #' Everything that forecasts includes the shift of the intercept by `prior`. In-sample values (`fitted()`,
 #' `residuals()`) say nothing about calibration: see [reliability_curve()] with `fit$cv$predictions`.
