@@ -96,6 +96,19 @@ as_choice <- function(x, values, arg = rlang::caller_arg(x), call = rlang::calle
   })
 }
 
+# Numbers that must all be finite and good; `must` says what that is.
+check_elements <- function(x, good, must, advice, what, arg, call) {
+  bad <- which(!is.finite(x) | !good)
+  if (!length(bad)) return(invisible(x))
+  values <- format(x[utils::head(bad, 5L)], trim = TRUE)
+  where <- first_few(bad)
+  abort(
+    c("{.arg {arg}} must be finite and {must}, not {values} (position{?s} {where}).", i = advice),
+    what,
+    found = x[bad], where = bad, call = call
+  )
+}
+
 # Penalties: finite, not negative, at least one, in the user's order. `sizes`: allowed numbers of penalties.
 as_alphas <- function(x, sizes = NULL, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   force(arg)
@@ -105,17 +118,8 @@ as_alphas <- function(x, sizes = NULL, arg = rlang::caller_arg(x), call = rlang:
     abort("{.arg {arg}} must be a numeric vector of penalties, not {found}.", "alphas", found = found, call = call)
   }
   x <- as.double(x)
-  bad <- which(!is.finite(x) | x < 0)
-  if (length(bad)) {
-    values <- format(x[utils::head(bad, 5L)], trim = TRUE)
-    where <- first_few(bad)
-    abort(
-      c("{.arg {arg}} must be finite and at least 0, not {values} (position{?s} {where}).",
-        i = "0 is least squares of minimum norm; larger values shrink more."),
-      "alphas",
-      found = x[bad], where = bad, call = call
-    )
-  }
+  check_elements(x, x >= 0, "at least 0", "0 is least squares of minimum norm; larger values shrink more.", "alphas",
+                 arg, call)
   check_alpha_number(x, sizes, arg, call)
   x
 }

@@ -22,20 +22,13 @@ as_lambdas <- function(lambda, call) {
     found <- if (length(lambda)) describe(lambda) else "an empty vector"
     abort("{.arg lambda} must be NULL or numbers greater than 0, not {found}.", "lambda", found = found, call = call)
   }
-  bad <- which(!is.finite(lambda) | lambda <= 0)
-  if (!length(bad)) return(sort(unique(as.double(lambda)), decreasing = TRUE))
-  values <- format(lambda[utils::head(bad, 5L)], trim = TRUE)
-  where <- first_few(bad)
-  advice <- if (any(lambda[bad] == 0, na.rm = TRUE)) {
+  advice <- if (any(lambda == 0, na.rm = TRUE)) {
     "Without a penalty use {.fn glm}; where a plane separates the classes it has no answer (package detectseparation)."
   } else {
     "Larger values shrink more; NULL makes a grid."
   }
-  abort(
-    c("{.arg lambda} must be finite and greater than 0, not {values} (position{?s} {where}).", i = advice),
-    "lambda",
-    found = lambda[bad], where = bad, call = call
-  )
+  check_elements(lambda, lambda > 0, "greater than 0", advice, "lambda", "lambda", call)
+  sort(unique(as.double(lambda)), decreasing = TRUE)
 }
 
 # NULL, or p numbers greater than 0.
@@ -46,16 +39,9 @@ as_feature_penalty <- function(penalty, p, call) {
     abort("{.arg penalty} must be NULL or a number per feature ({p}), not {found}.", "penalty", expected = p,
           found = found, call = call)
   }
-  bad <- which(!is.finite(penalty) | penalty <= 0)
-  if (!length(bad)) return(as.double(penalty))
-  values <- format(penalty[utils::head(bad, 5L)], trim = TRUE)
-  where <- first_few(bad)
-  abort(
-    c("{.arg penalty} must be finite and greater than 0, not {values} (position{?s} {where}).",
-      i = "A feature with a small number is nearly unpenalised; leave a feature out of {.arg X} to exclude it."),
-    "penalty",
-    found = penalty[bad], where = bad, call = call
-  )
+  advice <- "A feature with a small number is nearly unpenalised; leave a feature out of {.arg X} to exclude it."
+  check_elements(penalty, penalty > 0, "greater than 0", advice, "penalty", "penalty", call)
+  as.double(penalty)
 }
 
 LARGEST_OFFSET <- 1e15

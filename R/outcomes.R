@@ -223,17 +223,7 @@ as_weights <- function(weights, n, arg = rlang::caller_arg(weights), call = rlan
           found = length(weights), call = call)
   }
   weights <- as.double(weights)
-  bad <- which(!is.finite(weights) | weights < 0)
-  if (length(bad)) {
-    values <- format(weights[utils::head(bad, 5L)], trim = TRUE)
-    where <- first_few(bad)
-    abort(
-      c("{.arg {arg}} must be finite and at least 0, not {values} (position{?s} {where}).",
-        i = "A weight of 0 leaves a sample out."),
-      "weights",
-      found = weights[bad], where = bad, call = call
-    )
-  }
+  check_elements(weights, weights >= 0, "at least 0", "A weight of 0 leaves a sample out.", "weights", arg, call)
   if (any(weights > 0) && is.finite(sum(weights))) return(weights)
   found <- if (any(weights > 0)) "a sum that overflows" else "all 0"
   abort("{.arg {arg}} must have a positive, finite sum, not {found}.", "weights", found = found, call = call)

@@ -138,7 +138,7 @@ void LogisticRidge::run_fold(const Group& group, size_t f, const std::vector<dou
   }
   if (held_out != nullptr) held_out->set_size(test.size(), group.targets.size(), lambdas.size());
   fold.solve(lambdas, options_.solver, control, [&](size_t l, const LogisticSolution& solution) {
-    const arma::mat logits = fold.held_out_logits(solution, control);
+    const arma::mat logits = fold.held_out_logits(solution);
     for (size_t t = 0; t < group.targets.size(); ++t) {
       if (scores == nullptr) continue;
       scores[f + folds_.size() * (l + lambdas.size() * group.targets[t])] = binary_score(

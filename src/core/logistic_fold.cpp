@@ -68,13 +68,17 @@ LogisticFold::LogisticFold(const LogisticData& data, const LogisticView& view, L
   if (data.offset.data != nullptr) offset_ = gather(data.offset, train_, targets_);
   if (route == LogisticRoute::dual) {
     kernel_ = view.kernel.submat(indices(train_), indices(train_));
-  } else if (route == LogisticRoute::rotate) {
-    features_ = std::make_unique<ScaledFeatures>(view_of(view.rotation.features), train_, std::vector<double>(),
-                                                 std::vector<double>(), control.memory_bytes / 2, control);
-  } else {
-    features_ =
-        std::make_unique<ScaledFeatures>(data.x, train_, view.means, view.factors, control.memory_bytes / 2, control);
+    test_kernel_ = view.kernel.submat(indices(test_), indices(train_));
+    return;
   }
+  const auto features = [&](const RowList& rows, double cache_bytes) {
+    return route == LogisticRoute::rotate
+               ? std::make_unique<ScaledFeatures>(view_of(view.rotation.features), rows, std::vector<double>(),
+                                                  std::vector<double>(), cache_bytes, control)
+               : std::make_unique<ScaledFeatures>(data.x, rows, view.means, view.factors, cache_bytes, control);
+  };
+  features_ = features(train_, control.memory_bytes / 2);
+  test_features_ = features(test_, 0);
 }
 
 void LogisticFold::solve(const std::vector<double>& lambdas, const LogisticOptions& options, const Control& control,
@@ -91,15 +95,9 @@ void LogisticFold::solve(const std::vector<double>& lambdas, const LogisticOptio
   logistic_path(rows, route_, lambdas, options, control, on_lambda);
 }
 
-arma::mat LogisticFold::held_out_logits(const LogisticSolution& solution, const Control& control) const {
-  arma::mat out;
-  if (route_ == LogisticRoute::dual) {
-    out = view_.kernel.submat(indices(test_), indices(train_)) * solution.points;
-  } else if (route_ == LogisticRoute::rotate) {
-    out = view_.rotation.features.rows(indices(test_)) * solution.points;
-  } else {
-    out = ScaledFeatures(data_.x, test_, view_.means, view_.factors, 0, control).multiply(solution.points);
-  }
+arma::mat LogisticFold::held_out_logits(const LogisticSolution& solution) const {
+  arma::mat out = route_ == LogisticRoute::dual ? arma::mat(test_kernel_ * solution.points)
+                                                : test_features_->multiply(solution.points);
   for (size_t t = 0; t < targets_.size(); ++t) {
     out.col(t) += solution.losses[t].intercept;
     if (data_.offset.data == nullptr) continue;

@@ -46,7 +46,7 @@ class LogisticFold {
              const std::function<void(size_t index, const LogisticSolution&)>& on_lambda) const;
 
   // Logits of the held-out rows, offsets included: held-out rows x targets.
-  arma::mat held_out_logits(const LogisticSolution& solution, const Control& control) const;
+  arma::mat held_out_logits(const LogisticSolution& solution) const;
 
   const RowList& test() const { return test_; }
 
@@ -58,8 +58,9 @@ class LogisticFold {
   const std::vector<int64_t> targets_;
   arma::vec weights_;
   arma::mat y_, offset_;  // of the training rows
-  std::unique_ptr<ScaledFeatures> features_;
-  arma::mat kernel_;
+  // In the dual the products of samples, else the features; `test` for the held-out rows, where there are any.
+  arma::mat kernel_, test_kernel_;
+  std::unique_ptr<ScaledFeatures> features_, test_features_;
 };
 
 }  // namespace voxridge
