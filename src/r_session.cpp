@@ -45,6 +45,10 @@ std::string condition_of(voxridge::ErrorCode code) {
       return "gpu_out_of_memory";
     case voxridge::ErrorCode::device_failed:
       return "device_failed";
+    case voxridge::ErrorCode::port_in_use:
+      return "port_in_use";
+    case voxridge::ErrorCode::network:
+      return "network";
     default:
       return "internal";
   }

@@ -16,6 +16,8 @@ enum class ErrorCode {
   device_unavailable,  // there is no GPU that can be used
   gpu_out_of_memory,   // an allocation on the GPU failed
   device_failed,       // the GPU failed, and this process cannot use it any more
+  port_in_use,         // another process listens there
+  network,             // an address or a socket that cannot be had
   internal             // a defect of this library
 };
 
