@@ -118,13 +118,14 @@ TEST_F(HttpHostile, OversizedEverything) {
   const std::string big(3000000, 'a');
   std::string many;
   for (int k = 0; k < 100000; ++k) many += "A: b\r\n";
-  std::string ones;
+  std::string ones, empty;
+  for (int k = 0; k < 1000000; ++k) empty += "\r\n";
   for (int k = 0; k < 2000000; ++k) ones += "1\r\n \r\n";
   for (const std::string& request :
-       {big, "GET /" + big, "GET / HTTP/1.1\r\n" + big, "GET / HTTP/1.1\r\nA: " + big, "GET / HTTP/1.1\r\n" + many,
-        std::string(3000000, '\0'), std::string(3000000, '\n'), chunks + big, chunks + "1;" + big,
-        chunks + std::string(3000000, '0'), chunks + "0\r\nA: " + big, chunks + "0\r\n" + many, chunks + ones,
-        head + "Content-Length: " + std::string(5000, '1') + "\r\n\r\n", predict(big),
+       {big, empty, "GET /" + big, "GET / HTTP/1.1\r\n" + big, "GET / HTTP/1.1\r\nA: " + big,
+        "GET / HTTP/1.1\r\n" + many, std::string(3000000, '\0'), std::string(3000000, '\n'), chunks + big,
+        chunks + "1;" + big, chunks + std::string(3000000, '0'), chunks + "0\r\nA: " + big, chunks + "0\r\n" + many,
+        chunks + ones, head + "Content-Length: " + std::string(5000, '1') + "\r\n\r\n", predict(big),
         predict("{\"features\":[[" + std::string(1000000, '[')), predict("{\"" + std::string(1000000, 'a')),
         predict("{\"features\":[[" + std::string(1000000, '9'))}) {
     SCOPED_TRACE(request.substr(0, 150));
@@ -149,7 +150,7 @@ TEST_F(HttpHostile, RandomBytes) {
   start(options);
   Random random(4321);
   const std::string seeds[] = {predict(kBody), chunked(kBody, 5), get("/livez"), predict_binary(binary_rows({1, 2}))};
-  const std::string signs = "\r\n :;,{}[]\"0123456789aGETPOST/.\x00\xff\x80";
+  const std::string signs = "\r\n :;,{}[]\"0123456789aGETPOST/.\xff\x80";
   for (int k = 0; k < 600; ++k) {
     std::string bytes = seeds[random.below(4)];
     if (k % 3 == 0) bytes.assign(random.below(2000), ' ');
@@ -167,8 +168,7 @@ TEST_F(HttpHostile, RandomBytes) {
     try {
       Reply reply;
       while (!rest.empty() && take_reply(rest, false, reply)) {
-        EXPECT_NE(reply.status / 100, 5) << bytes << "\n" << reply.bytes;
-        if (reply.status == 501) continue;
+        EXPECT_TRUE(reply.status < 500 || reply.status == 501) << bytes << "\n" << reply.bytes;
       }
       EXPECT_EQ(rest, "");
     } catch (const BadReply& error) {
