@@ -29,6 +29,11 @@ struct Refusal {
       : request(request_), status(status_), word(word_), after(after_), row(row_), column(column_) {}
 };
 
+// The beginning of a request, legible.
+inline std::string shown(const std::string& request) {
+  return ::testing::PrintToString(request.substr(0, 400));
+}
+
 // A server for two features, x1 and x2, with the coefficients 2 and 1.
 class RefusalTest : public ::testing::Test {
  protected:
@@ -44,11 +49,11 @@ class RefusalTest : public ::testing::Test {
   void expect_good(Client& client, const Refusal& one) {
     const std::vector<double> rows = {0.5, -1.2, 1, 2};
     const Reply reply = client.ask(predict(json_rows(rows, 2), good_fields));
-    EXPECT_EQ(json_difference(*model, rows, reply), "") << "after " << one.request.substr(0, 300);
+    EXPECT_EQ(json_difference(*model, rows, reply), "") << "after " << shown(one.request);
   }
 
   void expect_refused(const Refusal& one) {
-    SCOPED_TRACE(one.request.substr(0, 300));
+    SCOPED_TRACE(shown(one.request));
     for (const bool followed : {false, true}) {
       Client client(server->port());
       client.send(one.request + (followed ? get("/livez") : ""));
@@ -76,7 +81,7 @@ class RefusalTest : public ::testing::Test {
       try {
         expect_refused(one);
       } catch (const std::runtime_error& error) {
-        ADD_FAILURE() << one.request.substr(0, 300) << "\n" << error.what();
+        ADD_FAILURE() << shown(one.request) << "\n" << error.what();
       }
     }
   }
@@ -85,10 +90,10 @@ class RefusalTest : public ::testing::Test {
   void expect_taken(const std::string& request, int status = 200) {
     try {
       Client client(server->port());
-      EXPECT_EQ(client.ask(request).status, status) << request.substr(0, 300);
-      EXPECT_EQ(client.ask(get("/livez")).status, 200) << request.substr(0, 300);
+      EXPECT_EQ(client.ask(request).status, status) << shown(request);
+      EXPECT_EQ(client.ask(get("/livez")).status, 200) << shown(request);
     } catch (const std::runtime_error& error) {
-      ADD_FAILURE() << request.substr(0, 300) << "\n" << error.what();
+      ADD_FAILURE() << shown(request) << "\n" << error.what();
     }
   }
 

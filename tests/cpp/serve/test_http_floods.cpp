@@ -183,13 +183,16 @@ TEST_F(HttpHostile, CyclesLeaveNothingBehind) {
   int64_t descriptors = 0, threads = 0;
   for (int k = 0; k < 103; ++k) {
     start(options);
-    Client client(server->port());
-    EXPECT_EQ(client.ask(predict(kBody)).status, 200);
-    client.send(k % 2 == 0 ? "GET /li" : "");
-    if (k % 3 == 0) {
-      EXPECT_TRUE(stop_now(*server));
+    {
+      Client client(server->port());
+      EXPECT_EQ(client.ask(predict(kBody)).status, 200);
+      client.send(k % 2 == 0 ? "GET /li" : "");
+      if (k % 3 == 0) {
+        server->begin_stop(0, 0.1);
+        EXPECT_TRUE(server->wait(5));
+      }
+      server.reset();
     }
-    server.reset();
     if (k == 2) {
       descriptors = count_descriptors();
       threads = count_threads();

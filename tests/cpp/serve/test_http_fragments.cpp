@@ -12,7 +12,7 @@ const std::string kBody = "{\"features\":[[0.5,-1.2],[1e2,-0]]}";
 
 class HttpFragments : public RefusalTest {
  protected:
-  // All replies to these bytes, sent in pieces that end at `cuts`.
+  // All replies to these bytes, sent in pieces that end at `cuts`, without their dates.
   std::string replies(const std::string& bytes, const std::vector<size_t>& cuts, int count) {
     Client client(server->port());
     size_t done = 0;
@@ -25,7 +25,8 @@ class HttpFragments : public RefusalTest {
     std::string out;
     for (int k = 0; k < count; ++k) {
       const Reply reply = client.read();
-      out += reply.bytes;
+      const size_t date = reply.bytes.find("\r\nDate: ");
+      out += date == std::string::npos ? reply.bytes : std::string(reply.bytes).erase(date, 37);
       if (reply.says_close()) {
         EXPECT_TRUE(client.closes());
         break;
@@ -76,7 +77,7 @@ TEST_F(HttpFragments, FaultsOfTheBody) {
   expect_same(predict("{\"features\":[[1,2],[1]]}"), 1);
   expect_same(predict("{\"features\":[[1,\xff]]}"), 1);
   expect_same(predict_binary(std::string(15, '\0')), 1);
-  expect_same(chunked(kBody, 20).substr(0, 140) + "zz", 1);
+  expect_same(chunked(kBody, 20).substr(0, 132) + "zz\r\n", 1);
 }
 
 TEST_F(HttpFragments, Pairs) {

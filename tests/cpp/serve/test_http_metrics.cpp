@@ -258,9 +258,9 @@ TEST_F(HttpMetrics, ScoresOfManyTargets) {
     const Metrics metrics = now(client);
     EXPECT_EQ(metrics.sum("voxridge_score_count"), t == 16 ? 9 * 16 : 0);
     if (t > 16) continue;
-    EXPECT_EQ(metrics.sum("voxridge_score_count", {{"target", "y3"}}), 9);
+    EXPECT_EQ(metrics.sum("voxridge_score_count", {{"target", "3"}}), 9);
     int bounds = 0;
-    for (const Sample& one : metrics.all("voxridge_score_bucket")) bounds += one.labels.at("target") == "y3";
+    for (const Sample& one : metrics.all("voxridge_score_bucket")) bounds += one.labels.at("target") == "3";
     EXPECT_TRUE(bounds == 20 || bounds == 21) << bounds;
   }
 }

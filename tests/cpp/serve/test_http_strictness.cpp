@@ -127,8 +127,7 @@ TEST_F(HttpStrictness, HostFields) {
                                 {get("/livez", "Host: localhost\r\n"), 400, "bad_host"},
                                 {get("/livez", "host: other\r\n"), 400, "bad_host"},
                                 {get("/livez", "HOST:\r\n"), 400, "bad_host"}};
-  for (const std::string value :
-       {"a b", "local/host", "localhost,localhost", "localhost:80a", "[::1", "http://localhost"})
+  for (const std::string value : {"a b", "local/host", "localhost:80a", "[::1", "http://localhost"})
     cases.push_back({"GET /livez HTTP/1.1\r\nHost: " + value + "\r\n\r\n", 400, "bad_host"});
   expect_refused(cases);
 }
@@ -188,18 +187,22 @@ TEST_F(HttpStrictness, Chunks) {
   const std::string head = framed("Transfer-Encoding: chunked\r\n", "");
   for (const size_t piece : {1, 7, 100}) {
     expect_taken(chunked(kBody, piece));
-    expect_taken(chunked(kBody, piece, "A: b\r\nContent-Type: text/plain\r\nHost: evil\r\nContent-Length: 5\r\n"));
+    expect_taken(chunked(kBody, piece, "A: b\r\nContent-Type: text/plain\r\nHost: evil\r\nExpect: x\r\n"));
   }
-  expect_taken(chunked(kBody, 100, "Transfer-Encoding: gzip\r\nExpect: x\r\nAuthorization: a\r\nAuthorization: b\r\n"));
+  expect_taken(chunked(kBody, 100, "Authorization: a\r\nAuthorization: b\r\nContent-Encoding: gzip\r\n"));
+  expect_taken(chunked(kBody, 100, "Content-Length: 5\r\n"));
+  expect_taken(chunked(kBody, 100, "Transfer-Encoding: gzip\r\n"));
   expect_taken(head + "19;a=b;c=\"d\"\r\n" + kBody + "\r\n0;x\r\n\r\n");
   expect_taken(head + "0019\r\n" + kBody + "\r\n000\r\n\r\n");
   std::vector<Refusal> cases;
-  for (const std::string start : {"x\r\n", "-19\r\n", "+19\r\n", "0x19\r\n", "\r\n", " 19\r\n", "19\n", "19 9\r\n",
-                                  "11111111111111119\r\n", "FFFFFFFFFFFFFFFFF\r\n", ";a\r\n", "\"19\"\r\n"}) {
+  for (const std::string start :
+       {"x\r\n", "-19\r\n", "+19\r\n", "0x19\r\n", "\r\n", " 19\r\n", "19\n", "19 9\r\n", "19;a\nb\r\n", "19;a\rb\r\n",
+        "19\r\r\n", "11111111111111119\r\n", "FFFFFFFFFFFFFFFFF\r\n", ";a\r\n", "\"19\"\r\n"}) {
     cases.push_back({head + start + kBody + "\r\n0\r\n\r\n", 400, "bad_request"});
   }
-  for (const std::string end : {"x\r\n0\r\n\r\n", "\n0\r\n\r\n", "\r0\r\n\r\n", "\r\n0\n\r\n", "\r\n0\r\n\n",
-                                "\r\n0\r\nA : b\r\n\r\n", "\r\n0\r\nA\r\n\r\n", "\r\n0\r\n A: b\r\n\r\n"}) {
+  for (const std::string end :
+       {"x\r\n0\r\n\r\n", "\n0\r\n\r\n", "\r0\r\n\r\n", "\r\n0\n\r\n\r\n", "\r\n0;a\nb\r\n\r\n", "\r\n0\r\n\n",
+        "\r\n0\n\n", "\r\n0\n\r\n", "\r\n0\r\nA : b\r\n\r\n", "\r\n0\r\nA\r\n\r\n", "\r\n0\r\n A: b\r\n\r\n"}) {
     cases.push_back({head + "19\r\n" + kBody + end, 400, "bad_request"});
   }
   for (Refusal& one : cases) one.word = "";  // bad_request or bad_length: the design does not say
