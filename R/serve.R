@@ -83,8 +83,8 @@
 #' @param model_name,model_version What replies and metrics call the model: letters, digits and `. _ + - : /`.
 #'   `model_version` is by default the first 12 digits of the SHA-256 of all that answers depend on; `update()` makes it
 #'   anew.
-#' @param drain_delay_s,drain_timeout_s Seconds, 0 and 10 by default, see section The end. For `stop_server()`, NULL (the
-#'   default) is what `serve()` was told.
+#' @param drain_delay_s,drain_timeout_s Seconds, 0 and 10 by default, see section The end. For `stop_server()`, NULL
+#'   (the default) is what `serve()` was told.
 #' @param wait FALSE (the default) to return at once; TRUE to serve until SIGTERM or an interrupt, and then return the
 #'   final status.
 #' @param server NULL (the default) for the only running server (`stop_server()`), or for all of them
@@ -116,8 +116,8 @@
 #' `voxridge_warning_no_token` (another host than the loopback without a token), `voxridge_warning_max_connections`
 #' (fewer connections than asked for). See [voxridge-conditions].
 #' @section Invariants:
-#' A reply has the bits of `predict()` for these rows, whatever the batch, the form of the request, the number of
-#' threads and what R does meanwhile. With `prior`, logits are those of `predict(fit, X, "link")` moved by
+#' A reply has the bits of `predict()` of the fit for these rows (of a ridge fit: of its [predictor()]), whatever the
+#' batch, the form of the request, the number of threads and what R does meanwhile. With `prior`, logits are those of `predict(fit, X, "link")` moved by
 #' `prior_correct(from = fit$prevalence, to = prior, scale = "logit")`, bit for bit, for a fit without a prior.
 #' @seealso [predictor()] for scoring in R; `vignette("serving")`.
 #' @examples
@@ -236,9 +236,10 @@ update.voxridge_server <- function(object, fit = NULL, model_version = NULL, thr
   }
   version <- as_label(model_version, null_ok = TRUE)
   present <- core_server_model(server$pointer)
-  new_threshold <- if (missing(threshold)) setting(present$threshold, present$kind == "logistic") else setting(threshold, TRUE)
-  new_prior <- setting(if (missing(prior)) present$prior else prior, TRUE)
-  model <- next_model(server, present, fit, new_threshold, new_prior, call)
+  kept <- setting(present$threshold, present$kind == "logistic")
+  threshold <- if (missing(threshold)) kept else setting(threshold, TRUE)
+  prior <- setting(if (missing(prior)) present$prior else prior, TRUE)
+  model <- next_model(server, present, fit, threshold, prior, call)
   labels <- list(name = present$name, version = version)
   difference <- run_core(core_server_update(server$pointer, core_model(c(model, labels))), call)
   if (nzchar(difference)) abort_model_mismatch(difference, call)

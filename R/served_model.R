@@ -1,11 +1,7 @@
 # What a server scores with, from a fit or an engine: plain numbers and names, in the form that the core takes.
 
-# The most targets that a server scores: predict() adds the terms of more in another order.
-MAX_SERVED_TARGETS <- 64L
-
-# list(model, coefs, intercept, features, targets, classes, positive, lambda, threshold, prior, shifts, source): the
-# last is what update() needs to make another shift. `engine`: of served_engine(); `threshold` and `prior`:
-# settings(value, given).
+# Numbers and names for the core, and `source`, from which update() makes another shift. `engine`: of served_engine();
+# `threshold` and `prior`: settings(value, given).
 served_model <- function(engine, threshold, prior, call) {
   source <- list(model = engine$model, dims = engine$dims, prevalence = engine[["prevalence"]],
                  prior_shift = engine[["prior_shift"]])
@@ -88,8 +84,8 @@ abort_model <- function(must, found, advice, call, what = "wrong_model") {
 
 check_served <- function(fit, call) {
   t <- fit$dims[["t"]]
-  if (t > MAX_SERVED_TARGETS) {
-    abort_model(sprintf("a fit of at most %d targets", MAX_SERVED_TARGETS), paste("one of", format_count(t)),
+  if (t > MAX_ENGINE_TARGETS) {
+    abort_model(sprintf("a fit of at most %d targets", MAX_ENGINE_TARGETS), paste("one of", format_count(t)),
                 "Fit the targets to be served by themselves.", call, "too_many_targets")
   }
   if (isTRUE(fit[["has_offset"]])) {
