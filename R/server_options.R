@@ -56,7 +56,7 @@ is_ipv4 <- function(x) {
 }
 
 # With a zone, as in fe80::1%eth0. What else is wrong with it, the system says.
-is_ipv6 <- function(x) grepl("^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?$", x)
+is_ipv6 <- function(x) grepl("^[0-9A-Fa-f:]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?$", x)
 
 is_loopback <- function(place) {
   nzchar(place$socket_path) || grepl("^127\\.", place$host) || place$host %in% c("::1", "::ffff:127.0.0.1")

@@ -90,5 +90,7 @@ test_that("names that are incomplete are left out, names that are no text are re
   expect_null(served_names(c("a", NA), "features", NULL))
   expect_null(served_names(c("a", ""), "features", NULL))
   expect_identical(served_names(c(x = "a", y = "\u00e9"), "features", NULL), c("a", "\u00e9"))
-  expect_refused(served_names(c("a", "\xff"), "features", NULL), "fit", "name 2")
+  broken <- "\xff"
+  Encoding(broken) <- "UTF-8"
+  expect_refused(served_names(c("a", broken), "features", NULL), "fit", "name 2")
 })
