@@ -37,6 +37,11 @@ inline bool is_digits(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+inline std::string without_zeros(const std::string& number) {
+  const size_t first = number.find_first_not_of('0');
+  return first == std::string::npos ? number.substr(0, 1) : number.substr(first);
+}
+
 // Lines end with CR LF, and neither stands elsewhere.
 inline bool split_head(const std::string& head, Request& out) {
   std::vector<std::string> lines;
@@ -75,7 +80,7 @@ inline Request::Kind read_chunks(const std::string& bytes, size_t& at, std::stri
     if (end == std::string::npos) return Request::incomplete;
     const std::string line = bytes.substr(at, end - at);
     const size_t digits = line.find_first_not_of("0123456789abcdefABCDEF");
-    const std::string hex = line.substr(0, digits);
+    const std::string hex = without_zeros(line.substr(0, digits));
     if (hex.empty() || hex.size() > 15) return Request::odd;
     if (digits != std::string::npos && line[digits] != ';') return Request::odd;
     if (line.find_first_of(std::string("\r\n\0", 3)) != std::string::npos) return Request::odd;
@@ -112,7 +117,7 @@ inline Request read_request(const std::string& bytes) {
     if (lower(out.value("transfer-encoding")) != "chunked" || out.version == "HTTP/1.0") return out;
     out.kind = read_chunks(bytes, at, out.body);
   } else if (lengths == 1) {
-    const std::string length = out.value("content-length");
+    const std::string length = without_zeros(out.value("content-length"));
     if (!is_digits(length) || length.size() > 15) return out;
     const size_t size = std::stoull(length);
     out.kind = bytes.size() - at < size ? Request::incomplete : Request::whole;
