@@ -208,6 +208,13 @@ TEST_F(HttpLifecycle, SwapUnderLoad) {
     });
   }
   threads.emplace_back([&] {
+    Client client(server->port());
+    while (!over) {
+      const Reply reply = client.ask(get("/v1/metadata"));
+      wrong += reply.json()["version"].letters != reply.field("x-model-version");
+    }
+  });
+  threads.emplace_back([&] {
     while (!over) {
       wrong += server->status().inflight_bytes < 0 || server->metrics().empty() || server->model() == nullptr;
       sleep_s(0.001);
