@@ -88,6 +88,23 @@ as_allowed_hosts <- function(x, call) {
   )
 }
 
+check_hosts_used <- function(allowed_hosts, place, token, call) {
+  reason <- if (nzchar(token)) {
+    "a token"
+  } else if (nzchar(place$socket_path)) {
+    "a socket_path"
+  } else if (!is_loopback(place)) {
+    "another host than the loopback"
+  }
+  if (is.null(reason) || !length(allowed_hosts)) return(invisible())
+  abort(
+    c("{.arg allowed_hosts} must be NULL with {reason}, not {.val {allowed_hosts}}.",
+      i = "It guards a server that only this machine reaches; with {reason} any name is taken."),
+    "conflict",
+    found = allowed_hosts, call = call
+  )
+}
+
 # ---- names -----------------------------------------------------------------------------------
 
 # Short words that can stand in a header.
