@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "core/error.h"
+#include "../core/error.h"
 #include "descriptors.h"
 #include "server.h"
 
