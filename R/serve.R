@@ -112,10 +112,10 @@
 #' `voxridge_error_model_mismatch` (`update()` with other features, targets, classes or another kind of model),
 #' `voxridge_error_limits`, `voxridge_error_token`, `voxridge_error_port_in_use`, `voxridge_error_network` (an address
 #' that cannot be had), `voxridge_error_file` (a path where no socket can be), `voxridge_error_no_server`,
-#' `voxridge_error_dead_handle`, `voxridge_error_conflict` (`socket_path` with `host` or `port`, `allowed_hosts`
-#' where names are not looked at, `threshold` or `prior` for a ridge fit), `voxridge_error_prior`, `voxridge_error_argument`, `voxridge_error_type`. Warnings:
-#' `voxridge_warning_no_token` (another host than the loopback without a token), `voxridge_warning_max_connections`
-#' (fewer connections than asked for). See [voxridge-conditions].
+#' `voxridge_error_dead_handle`, `voxridge_error_conflict` (`socket_path` with `host` or `port`, `allowed_hosts` where
+#' names are not looked at, `threshold` or `prior` for a ridge fit), `voxridge_error_prior`, `voxridge_error_argument`,
+#' `voxridge_error_type`. Warnings: `voxridge_warning_no_token` (another host than the loopback without a token),
+#' `voxridge_warning_max_connections` (fewer connections than asked for). See [voxridge-conditions].
 #' @section Invariants:
 #' A reply has the bits of `predict()` of the fit for these rows (of a ridge fit: of its [predictor()]), whatever the
 #' batch, the form of the request, the number of threads and what R does meanwhile. With `prior`, logits are those of
@@ -152,8 +152,11 @@ serve <- function(fit, port = 8080L, host = "127.0.0.1", n_threads = 1L, thresho
   options <- c(place, list(n_threads = n_threads, token = token, allowed_hosts = allowed_hosts))
   pointer <- start_server(options, values, c(model, labels), call)
   server <- new_server(pointer, place, settings)
+  told <- FALSE
+  on.exit(if (!told) stop_at_once(server))   # where warnings are errors
   warn_open(place, token)
   warn_connections(values[["max_connections"]], core_server_place(pointer)$max_connections)
+  told <- TRUE
   if (!wait) return(server)
   inform_serving(server)
   serve_until_signal(server)

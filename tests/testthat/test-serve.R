@@ -29,6 +29,17 @@ test_that("outcomes of every form are served, decisions are of the positive clas
   expect_identical(server_status(server)$model$sha256, meta$sha256)
 })
 
+test_that("a decision at the very threshold is that of predict()", {
+  skip_if_not_installed("jsonlite")
+  d <- logistic_data()
+  fit <- logistic_fits()$numbers$fit
+  server <- local_server(fit)
+  for (p in unname(predict(fit, d$X))) {
+    update(server, threshold = p)
+    expect_identical(json_of(predict_json(server, d$X))$decisions, unname(predict(fit, d$X, "class", threshold = p)))
+  }
+})
+
 test_that("columns may be named, and are never put in another order", {
   d <- logistic_data()
   server <- local_server(logistic_fits()$numbers$fit)

@@ -302,6 +302,32 @@ test_that("an interrupt stops a waiting server and goes on to the caller; SIGTER
   expect_identical(caught(), before)
 })
 
+test_that("stop_server() can be interrupted, and called again", {
+  skip_on_cran()
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  saveRDS(handle_fit(), file.path(folder, "fit.rds"))
+  worker <- start_r(c(
+    sprintf("setwd(%s)", deparse(folder)),
+    "server <- serve(readRDS('fit.rds'), port = 0, drain_timeout_s = 60)",
+    "late <- socketConnection(server$host, server$port, open = 'r+b', blocking = TRUE)",
+    "writeBin(charToRaw('POST /v1/predict HTTP/1.1\\r\\n'), late)",
+    "Sys.sleep(0.2)",
+    "file.create('ready')",
+    "first <- tryCatch(stop_server(server), interrupt = function(cnd) server_status(server))",
+    "saveRDS(list(first = first, second = stop_server(server, 0)), 'part')",
+    "file.rename('part', 'outcome')"
+  ), folder)
+  withr::defer(tools::pskill(worker$pid, tools::SIGKILL))
+  wait_until(function() file.exists(file.path(folder, "ready")), 20)
+  Sys.sleep(0.3)
+  tools::pskill(worker$pid, tools::SIGINT)
+  outcome <- outcome_of(list(worker = worker))
+  expect_true(outcome$first$running)
+  expect_false(outcome$first$ready)
+  expect_false(outcome$second$running)
+})
+
 test_that("the end of R and unloading end a server at once", {
   skip_on_cran()
   folder <- withr::local_tempdir()

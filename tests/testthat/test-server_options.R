@@ -64,7 +64,7 @@ test_that("labels, names of hosts, times and flags", {
     refused("allowed_hosts", port = 0, allowed_hosts = hosts)
   }
   expect_identical(as_allowed_hosts(c("A.b", "[::1]"), NULL), c("a.b", "[::1]"))
-  refused("allowed_hosts", port = 0, allowed_hosts = "a", token = strrep("a", 16), class = "conflict", pattern = "token")
+  refused("allowed_hosts", port = 0, allowed_hosts = "a", token = strrep("a", 16), class = "conflict")
   refused("allowed_hosts", port = 0, allowed_hosts = "a", host = "0.0.0.0", class = "conflict")
   refused("allowed_hosts", socket_path = "s", allowed_hosts = "a", class = "conflict")
   for (seconds in list(-1, NA, Inf, "1", 1:2, 86401, NULL)) {
@@ -173,4 +173,9 @@ test_that("an open server without a token warns once", {
   expect_silent(warn_open(list(host = "127.0.0.1", socket_path = "/s"), ""))
   expect_warning(warn_open(open, ""), "0.0.0.0", class = "voxridge_warning_no_token")
   expect_silent(warn_open(open, ""))
+  # nothing is left open where warnings are errors
+  rlang::reset_warning_verbosity("voxridge_no_token")
+  withr::local_options(warn = 2)
+  expect_error(serve(options_fit(), port = 0, host = "0.0.0.0"), "token")
+  expect_identical(running_servers(), list())
 })
