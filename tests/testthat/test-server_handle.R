@@ -98,6 +98,25 @@ test_that("quantiles of buckets are on straight lines", {
   expect_match(milliseconds(Inf), "over")
 })
 
+test_that("servers that have ended leave no descriptor and no thread", {
+  skip_if_not(dir.exists("/proc/self/fd"))
+  held <- function() {
+    invisible(gc())
+    c(descriptors = length(list.files("/proc/self/fd")), threads = length(list.files("/proc/self/task")))
+  }
+  cycle <- function() {
+    server <- serve(handle_fit(), port = 0, n_threads = 2)
+    http(server, "/livez")
+    stop_server(server)
+    server$port
+  }
+  cycle()
+  before <- held()
+  for (i in 1:30) cycle()
+  wait_until(function() all(held() <= before), 2)
+  expect_identical(held(), before)
+})
+
 # ---- other processes -------------------------------------------------------------------------
 
 test_that("a child of a fork holds no port and no server", {
