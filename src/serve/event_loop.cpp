@@ -57,22 +57,26 @@ class Loop {
 
   // Called by the loop that accepts: the connection belongs to this one from now on.
   void give(Socket socket) {
-    ++home_.n_sessions;
     auto shared_socket = std::make_shared<Socket>(std::move(socket));
+    ++shared_.service.connections;
+    ++home_.n_sessions;
     asio::post(context_, [this, shared_socket] { take(std::move(*shared_socket)); });
   }
 
-  // Closes the connection that has waited longest without a request, or else without the rest of its head.
-  void evict() {
-    Session* oldest = nullptr;
+  // Ends the connection that has waited longest for a request, or else for the rest of its head. False: there is none.
+  bool evict() {
     const int64_t now = now_ns();
     for (const bool slow : {false, true}) {
+      std::shared_ptr<Session> oldest;
       for (const auto& session : home_.sessions) {
-        if (!(slow ? session->is_slow_head(now) : session->may_be_evicted())) continue;
-        if (oldest == nullptr || session->since() < oldest->since()) oldest = session.get();
+        if (!(slow ? session->is_slow_head(now) : session->is_idle(now))) continue;
+        if (oldest == nullptr || session->since() < oldest->since()) oldest = session;
       }
-      if (oldest != nullptr) return oldest->close();
+      if (oldest == nullptr) continue;
+      if (slow) oldest->close();
+      if (slow || oldest->end_idle(now)) return true;
     }
+    return false;
   }
 
   // Deadlines, and the end of the server.
@@ -148,46 +152,56 @@ struct EventLoops::Impl {
     });
   }
 
-  void accept_later(std::chrono::milliseconds delay) {
+  void pause_accepting(std::chrono::milliseconds delay) {
     pause->expires_after(delay);
     pause->async_wait([this](const SystemError& error) {
-      if (!error && shared.listens) accept_clients();
+      if (!error && shared.listens) wait_for_clients();
     });
   }
 
+  // Called when somebody waits to be let in.
   void accept_clients() {
     Service& service = shared.service;
-    for (int i = 0; i < kAcceptAtOnce; ++i) {
-      if (service.connections >= service.max_connections) {
-        Loop& fullest = **std::max_element(loops.begin(), loops.end(), fewer);
-        asio::post(fullest.context(), [&fullest] { fullest.evict(); });
-        return accept_later(kPauseForRoom);
-      }
-      Loop& target = **std::min_element(loops.begin(), loops.end(), fewer);
-      SystemError error;
-      Socket socket = listener->accept(target.context(), error);
-      if (error == asio::error::would_block || error == asio::error::try_again) return wait_for_clients();
-      if (error == asio::error::connection_aborted) continue;
-      if (error) return accept_later(kPauseForSystem);
-      if (set_up(socket)) {
-        ++service.connections;
-        target.give(std::move(socket));
-      }
+    if (service.connections >= service.max_connections) {
+      make_room(0);
+      return pause_accepting(kPauseForRoom);
     }
-    accept_later(std::chrono::milliseconds(0));
+    for (int i = 0; i < kAcceptAtOnce && service.connections < service.max_connections; ++i) {
+      SystemError error;
+      Loop& target = emptiest();
+      Socket socket = listener->accept(target.context(), error);
+      if (error == asio::error::would_block || error == asio::error::try_again) break;
+      if (error == asio::error::connection_aborted) continue;
+      if (error) return pause_accepting(kPauseForSystem);
+      if (set_up(socket)) target.give(std::move(socket));
+    }
+    wait_for_clients();
   }
 
-  static bool fewer(const std::unique_ptr<Loop>& a, const std::unique_ptr<Loop>& b) {
-    return a->n_sessions() < b->n_sessions();
+  // One loop after the other, until one has a connection to end.
+  void make_room(size_t i) {
+    Loop& loop = *loops[i];
+    asio::post(loop.context(), [this, i, &loop] {
+      if (!loop.evict() && i + 1 < loops.size()) make_room(i + 1);
+    });
+  }
+
+  Loop& emptiest() {
+    return **std::min_element(loops.begin(), loops.end(),
+                              [](const auto& a, const auto& b) { return a->n_sessions() < b->n_sessions(); });
   }
 
   static bool set_up(Socket& socket) {
-    if (!keep_descriptor(static_cast<int>(socket.native_handle()))) return false;
+    const int descriptor = static_cast<int>(socket.native_handle());
     SystemError error;
     socket.non_blocking(true, error);
+    if (error || !keep_descriptor(descriptor)) {
+      forget_descriptor(descriptor);
+      return false;
+    }
     SystemError ignored;  // sockets with a path have no such option
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    return !error;
+    return true;
   }
 
   // Once the server closes: those who have connected already are let in, and nobody after them.
@@ -195,11 +209,9 @@ struct EventLoops::Impl {
     if (!shared.listens || !shared.service.closing()) return;
     Service& service = shared.service;
     for (SystemError error; !error && service.connections < service.max_connections;) {
-      Loop& target = **std::min_element(loops.begin(), loops.end(), fewer);
+      Loop& target = emptiest();
       Socket socket = listener->accept(target.context(), error);
-      if (error || !set_up(socket)) continue;
-      ++service.connections;
-      target.give(std::move(socket));
+      if (!error && set_up(socket)) target.give(std::move(socket));
     }
     pause->cancel();
     listener->close();
