@@ -32,11 +32,16 @@ struct Shared {
 
 class Loop {
  public:
-  explicit Loop(Shared& shared)
-      : shared_(shared), home_(shared.service), timer_(context_), work_(context_.get_executor()) {}
-  ~Loop() { home_.sessions.clear(); }
+  explicit Loop(Shared& shared) : shared_(shared), home_(shared.service), system_(std::make_unique<System>()) {}
+  ~Loop() { release(); }
 
-  asio::io_context& context() { return context_; }
+  // After the thread has ended: gives back what the system lends to a loop.
+  void release() {
+    home_.sessions.clear();
+    system_.reset();
+  }
+
+  asio::io_context& context() { return system_->context; }
   const Metrics& metrics() const { return home_.thread.metrics; }
   int64_t n_sessions() const { return home_.n_sessions; }
   void before_look(std::function<void()> step) { before_look_ = std::move(step); }
@@ -47,7 +52,7 @@ class Loop {
     for (;;) {
       try {
         look();
-        context_.run();
+        context().run();
         return;
       } catch (...) {
         // One connection failed in a way that nothing foresaw; the others go on.
@@ -60,7 +65,7 @@ class Loop {
     auto shared_socket = std::make_shared<Socket>(std::move(socket));
     ++shared_.service.connections;
     ++home_.n_sessions;
-    asio::post(context_, [this, shared_socket] { take(std::move(*shared_socket)); });
+    asio::post(context(), [this, shared_socket] { take(std::move(*shared_socket)); });
   }
 
   // Ends the connection that has waited longest for a request, or else for the rest of its head. False: there is none.
@@ -97,12 +102,12 @@ class Loop {
       }
     }
     if (closing && !shared_.listens && n_sessions() == 0) {
-      timer_.cancel();
-      work_.reset();
+      system_->timer.cancel();
+      system_->work.reset();
       return;
     }
-    timer_.expires_after(service.ready() ? kSweep : kSweepAtEnd);
-    timer_.async_wait([this](const SystemError& error) {
+    system_->timer.expires_after(service.ready() ? kSweep : kSweepAtEnd);
+    system_->timer.async_wait([this](const SystemError& error) {
       if (!error) look();
     });
   }
@@ -123,11 +128,15 @@ class Loop {
     session->start(home_.sessions.insert(home_.sessions.end(), session));
   }
 
+  struct System {
+    asio::io_context context{1};
+    asio::steady_timer timer{context};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  };
+
   Shared& shared_;
   SessionHome home_;
-  asio::io_context context_{1};
-  asio::steady_timer timer_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::unique_ptr<System> system_;
   std::function<void()> before_look_;
   OwnThread thread_;
 };
@@ -220,6 +229,7 @@ struct EventLoops::Impl {
 
   Shared shared;
   std::vector<std::unique_ptr<Loop>> loops;
+  std::mutex mutex;  // of what follows, between the end of the threads and who still wants something of them
   std::unique_ptr<asio::steady_timer> pause;
   std::unique_ptr<Listener> listener;
 };
@@ -247,6 +257,8 @@ void EventLoops::start() {
 }
 
 void EventLoops::look() {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  if (impl_->listener == nullptr) return;
   for (const auto& loop : impl_->loops) {
     asio::post(loop->context(), [&loop] { loop->look(); });
   }
@@ -258,7 +270,11 @@ bool EventLoops::have_ended() const {
 }
 
 void EventLoops::join() {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
   for (const auto& loop : impl_->loops) loop->thread().join();
+  impl_->pause.reset();
+  impl_->listener.reset();
+  for (const auto& loop : impl_->loops) loop->release();
 }
 
 double EventLoops::cpu_seconds() const {
