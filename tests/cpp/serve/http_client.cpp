@@ -58,8 +58,12 @@ void sleep_s(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-Client::Client(int port, double timeout_s, int receive_bytes) : timeout_s_(timeout_s) {
-  fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+int Client::prepare() {
+  return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+Client::Client(int port, double timeout_s, int receive_bytes, int prepared) : timeout_s_(timeout_s) {
+  fd_ = prepared < 0 ? prepare() : prepared;
   const int one = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   if (receive_bytes > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
@@ -85,7 +89,7 @@ Client::~Client() {
 }
 
 bool Client::is_accepted(int port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd = prepare();
   const sockaddr_in address = loopback(port);
   const bool out = connect_until(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address), now_s() + 5);
   close(fd);

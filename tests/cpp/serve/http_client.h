@@ -17,11 +17,14 @@ void sleep_s(double seconds);
 
 class Client {
  public:
-  explicit Client(int port, double timeout_s = 20, int receive_bytes = 0);  // 127.0.0.1. Throws NoReply
+  // To 127.0.0.1. `prepared`: a socket of before, which is closed with the client. Throws NoReply.
+  explicit Client(int port, double timeout_s = 20, int receive_bytes = 0, int prepared = -1);
   explicit Client(const std::string& socket_path, double timeout_s = 20);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
+
+  static int prepare();  // a socket that is not connected
 
   // Connects if it can: false where the port is refused.
   static bool is_accepted(int port);

@@ -1,5 +1,8 @@
 // Too much of everything: connections, bytes, nonsense; and servers that come and go leave nothing behind.
-#include <atomic>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <ctime>
 #include <thread>
 
 #include "hostile.h"
@@ -117,6 +120,36 @@ TEST_F(HttpHostile, NoRoomForWhatFollowsTheLastRequest) {
   client.send(get("/livez", "A : b\r\n") + std::string(1000, 'x'));
   EXPECT_EQ(client.read().status, 400);
   EXPECT_EQ(client.read_to_end(), "");
+}
+
+// Without a descriptor for it a connection waits, and the server does not spin.
+TEST_F(HttpHostile, NoDescriptorsLeft) {
+  options.limits.idle_timeout_s = options.limits.header_timeout_s = 10;
+  start(options);
+  Client before(server->port());
+  EXPECT_EQ(before.ask(get("/livez")).status, 200);
+  const int sockets[] = {Client::prepare(), Client::prepare(), Client::prepare()};
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int lowest = dup(0);  // the number that the next descriptor would get
+  close(lowest);
+  struct rlimit none = limit;
+  none.rlim_cur = static_cast<rlim_t>(lowest);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (const int socket : sockets) {
+    clients.emplace_back(new Client(server->port(), 20, 0, socket));
+    clients.back()->send(predict(kBody));
+  }
+  const std::clock_t cpu = std::clock();
+  const bool quiet = clients[0]->is_quiet(0.5);
+  const double spent = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  const int status = before.ask(predict(kBody)).status;
+  setrlimit(RLIMIT_NOFILE, &limit);  // before anything else: the sanitizers want descriptors themselves
+  EXPECT_TRUE(quiet);
+  EXPECT_LT(spent, 0.1);
+  EXPECT_EQ(status, 200);
+  for (const auto& client : clients) EXPECT_EQ(client->read().status, 200);
 }
 
 // Clients that leave in the middle give their room back.
