@@ -1,6 +1,5 @@
 // Who may ask, and how a connection is kept: hosts, tokens, Expect, HTTP/1.0, forms of the target, Unix sockets, and
 // what a server refuses to start with.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -220,8 +219,21 @@ TEST_F(HttpAccess, UnixSocket) {
     EXPECT_EQ(Client(path).ask(get("/livez")).status, 200);
   }
   EXPECT_TRUE(stop_now(*server));
-  struct stat found;
-  EXPECT_NE(stat(path.c_str(), &found), 0) << "the socket is left behind";
+  EXPECT_NE(access(path.c_str(), F_OK), 0) << "the socket is left behind";
+  {
+    const std::unique_ptr<Server> old = std::move(server);
+    start(options);
+  }
+  EXPECT_EQ(Client(path).ask(get("/livez")).status, 200) << "the end of an older server takes the socket of this one";
+  server.reset();
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+  rmdir(folder.c_str());
+}
+
+TEST_F(HttpAccess, PathsThatCannotBeSockets) {
+  const std::string folder = socket_folder(), path = folder + "/s";
+  ServerOptions options;
+  options.socket_path = path;
   std::ofstream(path) << "mine";
   EXPECT_EQ(code_of_start(options, model), ErrorCode::file);
   std::string text;

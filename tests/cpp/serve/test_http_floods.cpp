@@ -38,6 +38,23 @@ TEST_F(HttpHostile, MoreIdleConnectionsThanPlaces) {
   EXPECT_EQ(clients.back()->ask(get("/livez")).status, 200) << "the latest keeps its place";
 }
 
+// Who has connected and asked is answered, whoever else comes.
+TEST_F(HttpHostile, MoreRequestsThanPlaces) {
+  options.limits.max_connections = 10;
+  for (const int n_threads : {1, 3}) {
+    options.n_threads = n_threads;
+    start(options);
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int k = 0; k < 100; ++k) {
+      clients.emplace_back(new Client(server->port()));
+      clients.back()->send(predict(kBody));
+    }
+    for (const auto& client : clients) EXPECT_EQ(client->read().status, 200);
+    EXPECT_LE(server->status().connections, 10);
+    expect_healthy();
+  }
+}
+
 // Connections in the middle of a request keep their places, until their deadline.
 TEST_F(HttpHostile, MoreBusyConnectionsThanPlaces) {
   options.limits.max_connections = 20;
@@ -90,6 +107,16 @@ TEST_F(HttpHostile, MoreBytesThanRoom) {
   EXPECT_EQ(after.ask(request).status, 200) << "there is room again";
   clients.clear();
   EXPECT_TRUE(wait_until([&] { return server->status().connections == 1; }, 2));
+}
+
+// After the last reply comes nothing, whatever else was sent.
+TEST_F(HttpHostile, NoRoomForWhatFollowsTheLastRequest) {
+  options.limits.max_inflight_bytes = 300;
+  start(options);
+  Client client(server->port());
+  client.send(get("/livez", "A : b\r\n") + std::string(1000, 'x'));
+  EXPECT_EQ(client.read().status, 400);
+  EXPECT_EQ(client.read_to_end(), "");
 }
 
 // Clients that leave in the middle give their room back.

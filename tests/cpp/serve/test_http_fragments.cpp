@@ -62,6 +62,24 @@ TEST_F(HttpFragments, Chunks) {
   expect_same(head + "22;a=\"b\"\r\n" + kBody + "\r\n0;c\r\n\r\n", 1);
 }
 
+// What is too long is so also when it comes at once.
+TEST_F(HttpFragments, LongExtensionsAndTrailers) {
+  ServerOptions options;
+  options.limits.max_header_bytes = 400;
+  start(options);
+  const std::string head = chunked("", 1).substr(0, chunked("", 1).size() - 5), filler(600, 'a');
+  for (const std::string& request : {head + "22;" + filler + "\r\n" + kBody + "\r\n0\r\n\r\n",
+                                     head + "22\r\n" + kBody + "\r\n0;" + filler + "\r\n\r\n",
+                                     head + "22\r\n" + kBody + "\r\n0" + std::string(600, ' ') + "\r\n\r\n",
+                                     head + "22\r\n" + kBody + "\r\n0\r\nA: " + filler + "\r\n\r\n"}) {
+    const std::string whole = replies(request, {}, 1);
+    EXPECT_NE(whole.find("HTTP/1.1 4"), std::string::npos) << whole;
+    for (const size_t cut : {size_t{150}, size_t{300}, size_t{500}, size_t{650}, request.size() - 3}) {
+      EXPECT_EQ(replies(request, {cut}, 1), whole) << cut << " of " << request;
+    }
+  }
+}
+
 TEST_F(HttpFragments, FaultsOfTheHead) {
   start();
   for (const std::string& request :

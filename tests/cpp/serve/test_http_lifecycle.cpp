@@ -88,6 +88,29 @@ TEST_F(HttpLifecycle, WhatHasComeIsAnswered) {
   EXPECT_EQ(server->status().rows, 100);
 }
 
+// Also who had to wait for a place.
+TEST_F(HttpLifecycle, WhoWaitsForAPlaceIsAnswered) {
+  ServerOptions options;
+  options.limits.max_connections = 5;
+  start(options);
+  std::vector<std::unique_ptr<Client>> busy, waiting;
+  for (int k = 0; k < 5; ++k) {
+    busy.emplace_back(new Client(server->port()));
+    busy.back()->send(predict(kBody).substr(0, 120));
+  }
+  EXPECT_TRUE(wait_until([&] { return server->status().inflight_requests == 5; }, 5));
+  for (int k = 0; k < 20; ++k) {
+    waiting.emplace_back(new Client(server->port()));
+    waiting.back()->send(predict(kBody));
+  }
+  EXPECT_TRUE(waiting.front()->is_quiet(0.05));
+  server->begin_stop(0, 10);
+  for (const auto& client : waiting) EXPECT_EQ(client->read().status, 200);
+  for (const auto& client : busy) EXPECT_EQ(client->ask(predict(kBody).substr(120)).status, 200);
+  expect_stopped(5);
+  EXPECT_EQ(server->status().aborted, 0);
+}
+
 TEST_F(HttpLifecycle, TimeoutCutsTheRest) {
   start();
   Client half(server->port());
@@ -207,6 +230,13 @@ TEST_F(HttpLifecycle, SwapUnderLoad) {
       }
     });
   }
+  threads.emplace_back([&] {
+    Client client(server->port());
+    while (!over) {
+      const Reply reply = client.ask(get("/v1/metadata"));
+      wrong += reply.json()["version"].letters != reply.field("x-model-version");
+    }
+  });
   threads.emplace_back([&] {
     while (!over) {
       wrong += server->status().inflight_bytes < 0 || server->metrics().empty() || server->model() == nullptr;

@@ -190,8 +190,6 @@ TEST_F(HttpStrictness, Chunks) {
     expect_taken(chunked(kBody, piece, "A: b\r\nContent-Type: text/plain\r\nHost: evil\r\nExpect: x\r\n"));
   }
   expect_taken(chunked(kBody, 100, "Authorization: a\r\nAuthorization: b\r\nContent-Encoding: gzip\r\n"));
-  expect_taken(chunked(kBody, 100, "Content-Length: 5\r\n"));
-  expect_taken(chunked(kBody, 100, "Transfer-Encoding: gzip\r\n"));
   expect_taken(head + "19;a=b;c=\"d\"\r\n" + kBody + "\r\n0;x\r\n\r\n");
   expect_taken(head + "0019\r\n" + kBody + "\r\n000\r\n\r\n");
   std::vector<Refusal> cases;
@@ -207,6 +205,23 @@ TEST_F(HttpStrictness, Chunks) {
   }
   for (Refusal& one : cases) one.word = "";  // bad_request or bad_length: the design does not say
   expect_refused(cases);
+}
+
+// Fields that say where a message ends have no place behind it (RFC 9110, 6.5.1): they are discarded, or the request is
+// refused, but they never mean anything.
+TEST_F(HttpStrictness, LengthsInTrailers) {
+  start();
+  for (const std::string trailer :
+       {"Content-Length: 5\r\n", "Transfer-Encoding: gzip\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    Client client(server->port());
+    const Reply reply = client.ask(chunked(kBody, 100, trailer) + get("/livez"));
+    if (reply.status == 200) {
+      EXPECT_EQ(client.read().body, "{\"status\":\"alive\"}");
+    } else {
+      EXPECT_TRUE(reply.status == 400 || reply.status == 501) << reply.bytes;
+      EXPECT_TRUE(client.closes());
+    }
+  }
 }
 
 TEST_F(HttpStrictness, Sizes) {
