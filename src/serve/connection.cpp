@@ -163,7 +163,7 @@ void Connection::begin(const HttpHead& head, int64_t now) {
     answer_get(now);
     return;
   }
-  if (head.chunked) chunks_ = std::make_unique<ChunkedBody>(left_.first, head.size, limits);
+  if (head.chunked) chunks_ = std::make_unique<ChunkedBody>(limits);
   step_ = head.chunked ? Step::chunks : Step::body;
   take(head.size);
   if (admission.expects_continue && !complete && here == 0) thread_.out += kContinue;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "admission.h"
+#include "chunked_body.h"
 #include "http_head.h"
 #include "reply.h"
 #include "service.h"

@@ -22,6 +22,7 @@ constexpr auto kSweepAtEnd = std::chrono::milliseconds(20);       // while the s
 constexpr auto kPauseForRoom = std::chrono::milliseconds(1);      // of accepting, where there are too many connections
 constexpr auto kPauseForSystem = std::chrono::milliseconds(100);  // where the system has no more descriptors
 constexpr int kAcceptAtOnce = 64;
+constexpr int kMostQueued = 65536;  // at the end
 
 // What the loops know of each other.
 struct Shared {
@@ -213,11 +214,11 @@ struct EventLoops::Impl {
     return true;
   }
 
-  // Once the server closes: those who have connected already are let in, and nobody after them.
+  // Once the server closes: those who have connected already are let in, however many, and nobody after them.
   void stop_listening() {
     if (!shared.listens || !shared.service.closing()) return;
-    Service& service = shared.service;
-    for (SystemError error; !error && service.connections < service.max_connections;) {
+    SystemError error;
+    for (int i = 0; !error && i < kMostQueued; ++i) {
       Loop& target = emptiest();
       Socket socket = listener->accept(target.context(), error);
       if (!error && set_up(socket)) target.give(std::move(socket));

@@ -30,9 +30,9 @@ struct Seen {
 
 class HeadParser : public http::basic_parser<true> {
  public:
-  explicit HeadParser(uint32_t header_limit) {
-    this->header_limit(header_limit);
-    this->body_limit((std::numeric_limits<uint64_t>::max)());
+  explicit HeadParser(size_t max_header_bytes) {
+    this->header_limit(static_cast<uint32_t>(max_header_bytes));
+    this->body_limit((std::numeric_limits<uint64_t>::max)());  // held against the limits elsewhere
   }
   Seen seen;
 
@@ -43,7 +43,6 @@ class HeadParser : public http::basic_parser<true> {
     seen.version = version;
   }
   void on_field_impl(http::field name, Text, Text text, error_code&) override {
-    if (head_done_) return;  // before Boost 1.90 trailer fields come here too
     const std::string_view value = view(text);
     const auto note = [&](int& count, std::string_view& where) {
       ++count;
@@ -71,15 +70,12 @@ class HeadParser : public http::basic_parser<true> {
   }
   void on_response_impl(int, Text, int, error_code&) override {}
   void on_trailer_field_impl(http::field, Text, Text, error_code&) {}  // pure virtual from Boost 1.90 on
-  void on_header_impl(error_code&) override { head_done_ = true; }
+  void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<uint64_t>&, error_code&) override {}
   size_t on_body_impl(Text body, error_code&) override { return body.size(); }
   void on_chunk_header_impl(uint64_t, Text, error_code&) override {}
   size_t on_chunk_body_impl(uint64_t, Text body, error_code&) override { return body.size(); }
   void on_finish_impl(error_code&) override {}
-
- private:
-  bool head_done_ = false;
 };
 
 Refusal refusal_of(const error_code& error, const Seen& seen) {
@@ -87,8 +83,6 @@ Refusal refusal_of(const error_code& error, const Seen& seen) {
   if (error == http::error::bad_transfer_encoding) {
     return seen.lengths > 0 ? Refusal::bad_length : Refusal::unsupported_transfer;
   }
-  if (error == http::error::header_limit) return Refusal::header_too_large;
-  if (error == http::error::body_limit) return Refusal::body_too_large;
   return Refusal::bad_request;
 }
 
@@ -171,7 +165,7 @@ Reading read_head(const char* bytes, size_t size, const Limits& limits, HttpHead
   const size_t most = static_cast<size_t>(limits.max_header_bytes);
   const size_t long_target = end_of_long_target(all, static_cast<size_t>(limits.max_uri_bytes));
   // What passes a limit is not looked at. One byte more, so that the parser never ends on its own limit.
-  HeadParser parser(static_cast<uint32_t>(most + 1));
+  HeadParser parser(most + 1);
   error_code error;
   parser.put(boost::asio::const_buffer(bytes, std::min({head_size, most, long_target})), error);
   const bool more = error == http::error::need_more;
@@ -188,49 +182,6 @@ Reading read_head(const char* bytes, size_t size, const Limits& limits, HttpHead
   head = parser.seen.head;
   head.size = head_size;
   head.keep_alive = parser.keep_alive();
-  return Reading::done;
-}
-
-class ChunkedBody::Parser : public HeadParser {
- public:
-  explicit Parser(uint32_t header_limit) : HeadParser(header_limit) {}
-  std::string* body = nullptr;
-
- protected:
-  size_t on_chunk_body_impl(uint64_t, Text piece, error_code&) override {
-    body->append(piece.data(), piece.size());
-    return piece.size();
-  }
-};
-
-ChunkedBody::ChunkedBody(const char* head, size_t size, const Limits& limits)
-    : parser_(std::make_unique<Parser>(static_cast<uint32_t>(limits.max_header_bytes + 1))),
-      max_left_(static_cast<size_t>(limits.max_header_bytes)) {
-  parser_->body_limit(static_cast<uint64_t>(limits.max_body_bytes));
-  error_code error;
-  parser_->put(boost::asio::const_buffer(head, size), error);
-}
-
-ChunkedBody::~ChunkedBody() = default;
-
-Reading ChunkedBody::read(const char* bytes, size_t size, std::string& body, size_t& used, Refusal& refusal) {
-  parser_->body = &body;
-  used = 0;
-  while (!parser_->is_done()) {
-    error_code error;
-    used += parser_->put(boost::asio::const_buffer(bytes + used, size - used), error);
-    if (error == http::error::need_more || (!error && used == size && !parser_->is_done())) {
-      // what is left is the beginning of a line: a size with its extensions, or a trailer field
-      const std::string_view left(bytes + used, size - used);
-      if (left.size() <= max_left_ && !has_bare_line_feed(left)) return Reading::more;
-      refusal = left.size() > max_left_ ? Refusal::header_too_large : Refusal::bad_request;
-      return Reading::refused;
-    }
-    if (error) {
-      refusal = refusal_of(error, parser_->seen);
-      return Reading::refused;
-    }
-  }
   return Reading::done;
 }
 

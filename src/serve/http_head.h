@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
 
 #include "limits.h"
@@ -36,20 +34,5 @@ enum class Reading { more, done, refused };
 
 // Reads from the first byte again at each call, so that the answer is the same however the bytes came.
 Reading read_head(const char* bytes, size_t size, const Limits& limits, HttpHead& head, Refusal& refusal);
-
-// A body in chunks, after its head. Extensions and trailer fields are passed over.
-class ChunkedBody {
- public:
-  ChunkedBody(const char* head, size_t size, const Limits& limits);
-  ~ChunkedBody();
-
-  // Appends to `body` and says in `used` how many bytes were taken; what is left is to come again, with more.
-  Reading read(const char* bytes, size_t size, std::string& body, size_t& used, Refusal& refusal);
-
- private:
-  class Parser;
-  std::unique_ptr<Parser> parser_;
-  size_t max_left_;
-};
 
 }  // namespace voxridge
