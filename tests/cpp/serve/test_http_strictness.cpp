@@ -193,9 +193,8 @@ TEST_F(HttpStrictness, Chunks) {
   expect_taken(head + "19;a=b;c=\"d\"\r\n" + kBody + "\r\n0;x\r\n\r\n");
   expect_taken(head + "0019\r\n" + kBody + "\r\n000\r\n\r\n");
   std::vector<Refusal> cases;
-  for (const std::string start :
-       {"x\r\n", "-19\r\n", "+19\r\n", "0x19\r\n", "\r\n", " 19\r\n", "19\n", "19 9\r\n", "19;a\nb\r\n", "19;a\rb\r\n",
-        "19\r\r\n", "11111111111111119\r\n", "FFFFFFFFFFFFFFFFF\r\n", ";a\r\n", "\"19\"\r\n"}) {
+  for (const std::string start : {"x\r\n", "-19\r\n", "+19\r\n", "0x19\r\n", "\r\n", " 19\r\n", "19\n", "19 9\r\n",
+                                  "19;a\nb\r\n", "19;a\rb\r\n", "19\r\r\n", ";a\r\n", "\"19\"\r\n"}) {
     cases.push_back({head + start + kBody + "\r\n0\r\n\r\n", 400, "bad_request"});
   }
   for (const std::string end :
@@ -242,6 +241,8 @@ TEST_F(HttpStrictness, Sizes) {
                   {chunks + "bb9\r\n", 413, "body_too_large"},
                   {chunks + "FFFFFFFF\r\n", 413, "body_too_large"},
                   {chunks + "7FFFFFFFFFFFFFFF\r\n", 413, "body_too_large"},
+                  {chunks + "11111111111111119\r\n", 413, "body_too_large"},
+                  {chunks + "FFFFFFFFFFFFFFFFF\r\n", 413, "body_too_large"},
                   {get("/livez", "A: " + std::string(2000, 'a') + "\r\n"), 431},
                   {get("/livez").substr(0, 38) + "A: " + std::string(20000, 'a'), 431},
                   {get("/livez").substr(0, 38) + std::string(20000, 'a'), 431},
