@@ -52,7 +52,7 @@ fuzz() {
       for part in predictor threads symbols memory body_fault json_rows json_text number_text binary_rows sha256; do
         files="$files $core/$part.cpp"
       done
-      for part in admission connection connection_answers endpoint http_fields http_head metadata metrics metrics_text \
+      for part in admission chunked_body connection connection_answers endpoint http_fields http_head metadata metrics metrics_text \
         refusal reply scorer served_model service; do
         files="$files $root/src/serve/$part.cpp"
       done
