@@ -103,7 +103,7 @@ binary_type <- "application/octet-stream"
 compile_client <- function(dir, here) {
   program <- file.path(dir, "serving_client")
   config <- function(name) system2(file.path(R.home("bin"), "R"), c("CMD", "config", name), stdout = TRUE)
-  command <- paste(config("CXX17"), config("CXX17STD"), "-O2 -o", shQuote(program),
+  command <- paste(config("CXX17"), config("CXX17STD"), "-O2 -pthread -o", shQuote(program),
     shQuote(file.path(here, "serving_client.cpp")))
   if (system(command) != 0) stop("cannot compile serving_client.cpp: ", command, call. = FALSE)
   program

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -27,12 +26,9 @@
 #include <vector>
 
 #include "serving_connections.h"
+#include "serving_probes.h"
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct Job {
   std::string mode, request;
@@ -64,8 +60,8 @@ void print_times(const char* name, std::vector<double> times) {
 // Request k is due at start + k / rate on connection k mod connections. Its latency counts from then, also when it has
 // to wait there for an earlier answer, or when this process woke up too late to send it.
 //
-// The timer wakes this process for each request. A one-second window is disturbed when more than a share `late` of
-// those wake-ups came over 0.2 ms after their time: then the machine was busy with other work.
+// Seconds in which more than a share `late` of the wake-ups of some processor came late are also left out, in figures
+// of their own: then the machine was busy with other work.
 int open_loop(const Job& job) {
   const double rate = job.number("rate"), seconds = job.number("seconds");
   const int n = static_cast<int>(job.number("connections"));
@@ -73,8 +69,9 @@ int open_loop(const Job& job) {
   Watched connections(job.port, n);
   std::vector<std::deque<size_t>> waiting(static_cast<size_t>(n));  // front: under way
   std::vector<double> latency(total);
-  std::vector<int> woken(static_cast<size_t>(std::ceil(seconds))), late(woken.size());
   const double start = now() + 0.1;
+  const int windows = static_cast<int>(std::ceil(seconds));
+  Probes probes(start, windows);
   const auto due = [&](size_t k) { return start + static_cast<double>(k) / rate; };
   size_t next = 0, answered = 0, failed = 0;
   // the mean number under way, counted as it changes: Little's law says rate x mean latency
@@ -96,31 +93,30 @@ int open_loop(const Job& job) {
       if (!queue.empty()) connections[i].send_bytes(job.request);
     });
     const double time = now();
-    if (next < total && due(next) <= time) {
-      const size_t window = static_cast<size_t>(static_cast<double>(next) / rate);
-      ++woken[window];
-      late[window] += time - due(next) > 0.0002;
-    }
     for (; next < total && due(next) <= time; ++next) {
-      advance(std::max(due(next), last));
+      if (due(next) < last)
+        area += last - due(next);
+      else
+        advance(due(next));
       const int i = static_cast<int>(next % static_cast<size_t>(n));
       waiting[static_cast<size_t>(i)].push_back(next);
       if (waiting[static_cast<size_t>(i)].size() == 1) connections[i].send_bytes(job.request);
     }
   }
+  probes.finish();
+  int disturbed = 0;
+  for (int w = 0; w < windows; ++w) disturbed += probes.disturbed(w, job.number("late"));
   std::vector<double> undisturbed;
-  size_t disturbed = 0;
-  const auto is_disturbed = [&](size_t w) { return late[w] > job.number("late") * woken[w]; };
-  for (size_t w = 0; w < woken.size(); ++w) disturbed += is_disturbed(w);
   double sum = 0;
   for (size_t k = 0; k < total; ++k) {
     sum += latency[k];
-    if (!is_disturbed(static_cast<size_t>(static_cast<double>(k) / rate))) undisturbed.push_back(latency[k]);
+    if (!probes.disturbed(static_cast<int>(static_cast<double>(k) / rate), job.number("late")))
+      undisturbed.push_back(latency[k]);
   }
   std::printf("rate: %.6f\nfailed: %zu\nmean: %.9f\n", static_cast<double>(total) / (end - start), failed,
               sum / static_cast<double>(total));
   std::printf("under_way: %.9f\nby_little: %.9f\n", area / (end - start), sum / (end - start));
-  std::printf("windows: %zu\ndisturbed: %zu\n", woken.size(), disturbed);
+  std::printf("windows: %d\ndisturbed: %d\n", windows, disturbed);
   print_times("all", latency);
   print_times("undisturbed", undisturbed);
   return failed > 0;

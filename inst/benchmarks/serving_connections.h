@@ -10,12 +10,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+// Seconds of the steady clock, which is CLOCK_MONOTONIC on Linux.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // One connection, at most one request under way. Sending blocks: requests are small, or the server is waited for
 // anyway.
@@ -97,7 +103,7 @@ class Watched {
   }
   Connection& operator[](int i) { return *connections_[static_cast<size_t>(i)]; }
 
-  // An exact time, without the slack of ordinary timeouts; the steady clock is CLOCK_MONOTONIC on Linux.
+  // An exact time, without the slack of ordinary timeouts.
   void wake_at(double time) {
     itimerspec spec{};
     spec.it_value.tv_sec = static_cast<time_t>(time);
