@@ -47,10 +47,12 @@ in_lines() {
 
 include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
 
-law "nothing under src/core or src/cuda includes an R header" \
-  "$(sources src/core src/cuda | in_lines "$include(R\.h|Rinternals|Rdefines|Rmath|Rcpp|RcppArmadillo|RcppEigen|R_ext/|r_[a-z]+\.h)")"
+law "nothing under src/core, src/serve or src/cuda includes an R header" \
+  "$(sources src/core src/serve src/cuda | in_lines "$include(R\.h|Rinternals|Rdefines|Rmath|Rcpp|RcppArmadillo|RcppEigen|R_ext/|r_[a-z]+\.h)")"
 law "<armadillo> is included by src/core/arma.h alone" \
   "$(sources src | grep -v '^src/core/arma\.h$' | in_lines "${include}armadillo(\.h)?[>\"]")"
+law "the core does not know the server" "$(sources src/core | in_lines "${include}(\.\./)?serve/")"
+law "Boost is for the server alone" "$(sources src | grep -v '^src/serve/' | in_lines "${include}boost/")"
 law "RcppArmadillo.h is included nowhere" "$(sources src | in_lines "${include}RcppArmadillo")"
 law "the bindings reach the core's numbers through views, not through arma.h" \
   "$(find src -maxdepth 1 \( -name 'bind_*.cpp' -o -name 'r_*' \) -print 2>/dev/null | in_lines "${include}(core/)?arma\.h")"

@@ -21,7 +21,7 @@ case $role in
 esac
 
 # package at least-version, as R names them
-r_packages="Rcpp:1.0.10 RcppArmadillo:0.12 cli:3.6.0 generics:0.1.0 rlang:1.0.6 parallelly:1.30"
+r_packages="BH:1.74 Rcpp:1.0.10 RcppArmadillo:0.12 cli:3.6.0 generics:0.1.0 rlang:1.0.6 parallelly:1.30"
 if [ "$role" = test ]; then
   r_packages="$r_packages testthat:3.1.6 withr:2.5.0 roxygen2:7.2.0 jsonlite:1.8 glmnet:4.1 lintr:3.0.0 ggplot2:3.4.0 knitr:1.40 rmarkdown:2.20 yaml:2.3"
 fi

@@ -59,6 +59,10 @@ double memory_available() {
   return std::isnan(group) ? machine : std::isnan(machine) ? group : std::min(machine, group);
 }
 
+double memory_resident() {
+  return read_kilobytes("/proc/self/status", "VmRSS:");
+}
+
 double memory_peak() {
 #ifdef _WIN32
   return unknown;

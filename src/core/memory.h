@@ -7,7 +7,8 @@ namespace voxridge {
 
 // Bytes; NaN where the system does not tell.
 double memory_available();
-double memory_peak();  // largest resident size of this process so far
+double memory_resident();  // of this process now
+double memory_peak();      // largest resident size of this process so far
 
 // Asks for large pages behind a block that is about to be filled for the first time: fewer page faults and fewer
 // address look-ups. Only a hint, and only where the system knows it.

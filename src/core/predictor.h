@@ -29,11 +29,13 @@ class Predictor {
 
   int64_t n_features() const { return p_; }
   int64_t n_targets() const { return static_cast<int64_t>(intercepts_.size()); }
+  const double* coefs(int64_t target) const { return coefs_ + target * stride_; }  // n_features()
+  double intercept(int64_t target) const { return intercepts_[target]; }
   bool has_forecasts(int64_t target) const { return has_forecasts_[target] != 0; }
 
   // `row`: n_features() numbers, one after another. NaN where there are no forecasts, or NaN in the row.
   double score(const double* row, int64_t target, double offset = 0) const {
-    return forecast(row, coefs_ + target * stride_, p_, intercepts_[target], offset);
+    return forecast(row, coefs(target), p_, intercepts_[target], offset);
   }
 
   // n rows, one after another, to n x n_targets() forecasts, one row after another. For any number of threads at once:

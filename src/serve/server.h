@@ -7,8 +7,8 @@
 //   while (!server.wait(0.1)) {}     until the last thread has ended
 //
 // All members may be called from any thread of the process that made the server, and none waits for a request, except
-// wait(). A fork takes no threads along: in the child every descriptor of a server is closed at once, and the object must
-// not be touched (is_of_this_process()).
+// wait(). A fork takes no threads along: in the child every descriptor of a server is closed at once, and the object
+// must not be touched (is_of_this_process()).
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   bool is_of_this_process() const;
-  int port() const;  // 0 for a Unix-domain socket
+  int port() const;                 // 0 for a Unix-domain socket
   int64_t max_connections() const;  // the limit, or less where the system gives fewer descriptors
 
   std::shared_ptr<const ServedModel> model() const;
