@@ -129,3 +129,47 @@ core_score_columns <- function(truth, prediction, skip, score, control, score_fu
     .Call(`_voxridge_core_score_columns`, truth, prediction, skip, score, control, score_func)
 }
 
+core_server_limits <- function(n_features) {
+    .Call(`_voxridge_core_server_limits`, n_features)
+}
+
+core_serve <- function(options, limits, model) {
+    .Call(`_voxridge_core_serve`, options, limits, model)
+}
+
+core_server_is_here <- function(pointer) {
+    .Call(`_voxridge_core_server_is_here`, pointer)
+}
+
+core_server_place <- function(pointer) {
+    .Call(`_voxridge_core_server_place`, pointer)
+}
+
+core_server_update <- function(pointer, model) {
+    .Call(`_voxridge_core_server_update`, pointer, model)
+}
+
+core_server_begin_stop <- function(pointer, delay_s, timeout_s) {
+    invisible(.Call(`_voxridge_core_server_begin_stop`, pointer, delay_s, timeout_s))
+}
+
+core_server_wait <- function(pointer, seconds) {
+    .Call(`_voxridge_core_server_wait`, pointer, seconds)
+}
+
+core_server_model <- function(pointer) {
+    .Call(`_voxridge_core_server_model`, pointer)
+}
+
+core_server_status <- function(pointer) {
+    .Call(`_voxridge_core_server_status`, pointer)
+}
+
+core_catch_sigterm <- function(on) {
+    invisible(.Call(`_voxridge_core_catch_sigterm`, on))
+}
+
+core_sigterm_count <- function() {
+    .Call(`_voxridge_core_sigterm_count`)
+}
+

@@ -42,6 +42,16 @@
 #' | `voxridge_error_device_unsupported` | `device = "gpu"` where there is no code for the GPU |
 #' | `voxridge_error_device_failed` | a GPU that failed: this R process cannot use it any more |
 #' | `voxridge_error_gpu_out_of_memory` | not enough memory on the GPU |
+#' | `voxridge_error_wrong_model` | a model that cannot be served: no fit, an offset, skipped targets |
+#' | `voxridge_error_too_many_targets` | a model of more targets than a server scores |
+#' | `voxridge_error_model_mismatch` | a model of other features, targets or classes than the one that is served |
+#' | `voxridge_error_limits` | limits of a server that are unknown, out of range or too small for one row |
+#' | `voxridge_error_token` | a token that is too short or has blanks, or comes from two places |
+#' | `voxridge_error_port_in_use` | a port or socket where another server listens |
+#' | `voxridge_error_network` | an address where this machine cannot listen |
+#' | `voxridge_error_file` | a file that cannot be read or written as asked |
+#' | `voxridge_error_no_server` | no running server, or several where one is meant |
+#' | `voxridge_error_dead_handle` | the handle of a server of another R process |
 #' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |
 #' | `voxridge_error_numerical` | a factorisation that did not succeed |
 #' | `voxridge_error_internal` | a fault of the package: please report it |
@@ -56,10 +66,13 @@
 #' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
 #' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
+#' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
+#' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
 #' @section Messages:
 #' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
+#' `voxridge_message_serving`: where `serve(wait = TRUE)` listens.
 #'
 #' @examples
 #' caught <- tryCatch(

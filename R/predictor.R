@@ -33,7 +33,8 @@
 #' @returns
 #' * `predictor()`: an object of class `voxridge_predictor`. Its fields are `model` (`"logistic"` or `"ridge"`), `coefs`
 #'   (p x t), `intercept` (t), `lambda` (t, or NULL), `threshold`, `features`, `targets`, `has_offset`, `dims`,
-#'   `is_vector`, `levels`, `positive`, `outcome_type`, and the handle of what is outside R.
+#'   `is_vector`, `levels`, `positive`, `outcome_type`, `prevalence` and `prior_shift` (t, of the fit), and the handle of
+#'   what is outside R.
 #' * `predict()`: as for the fit: m x t, or a vector of length m for a vector `y`; names are kept; NA for skipped
 #'   targets.
 #' * `print()`: `x`, invisibly.
@@ -75,7 +76,8 @@ logistic_engine <- function(fit, lambda, threshold, call) {
   list(
     model = "logistic", coefs = at$coefs, intercept = at$intercept, lambda = at$lambda, threshold = threshold,
     features = fit$features, targets = fit$targets, has_offset = fit$has_offset, dims = fit$dims[c("p", "t")],
-    is_vector = fit$is_vector, levels = fit$levels, positive = fit$positive, outcome_type = fit$outcome_type
+    is_vector = fit$is_vector, levels = fit$levels, positive = fit$positive, outcome_type = fit$outcome_type,
+    prevalence = unname(fit$prevalence), prior_shift = unname(fit$prior_shift)
   )
 }
 
@@ -109,10 +111,10 @@ check_ridge_engine <- function(lambda, threshold, no_threshold, call) {
         call = call)
 }
 
-validate_predictor <- function(engine, call) {
+validate_predictor <- function(engine, call, arg = "object") {
   fields <- c("coefs", "handle", "dims", "model")
   good <- is.list(engine) && identical(engine[["format"]], FIT_FORMAT) && all(fields %in% names(engine))
-  if (!good) abort_old_fit(engine, "object", call, "an engine", "Make it again with {.fn predictor}.")
+  if (!good) abort_old_fit(engine, arg, call, "an engine", "Make it again with {.fn predictor}.")
 }
 
 # ---- predictions -----------------------------------------------------------------------------

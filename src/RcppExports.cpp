@@ -445,6 +445,119 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_server_limits
+Rcpp::List core_server_limits(double n_features);
+RcppExport SEXP _voxridge_core_server_limits(SEXP n_featuresSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< double >::type n_features(n_featuresSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_limits(n_features));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_serve
+SEXP core_serve(const Rcpp::List& options, const Rcpp::NumericVector& limits, const Rcpp::List& model);
+RcppExport SEXP _voxridge_core_serve(SEXP optionsSEXP, SEXP limitsSEXP, SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type limits(limitsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_serve(options, limits, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_is_here
+bool core_server_is_here(SEXP pointer);
+RcppExport SEXP _voxridge_core_server_is_here(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_is_here(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_place
+Rcpp::List core_server_place(SEXP pointer);
+RcppExport SEXP _voxridge_core_server_place(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_place(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_update
+std::string core_server_update(SEXP pointer, const Rcpp::List& model);
+RcppExport SEXP _voxridge_core_server_update(SEXP pointerSEXP, SEXP modelSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type model(modelSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_update(pointer, model));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_begin_stop
+void core_server_begin_stop(SEXP pointer, double delay_s, double timeout_s);
+RcppExport SEXP _voxridge_core_server_begin_stop(SEXP pointerSEXP, SEXP delay_sSEXP, SEXP timeout_sSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type delay_s(delay_sSEXP);
+    Rcpp::traits::input_parameter< double >::type timeout_s(timeout_sSEXP);
+    core_server_begin_stop(pointer, delay_s, timeout_s);
+    return R_NilValue;
+END_RCPP
+}
+// core_server_wait
+bool core_server_wait(SEXP pointer, double seconds);
+RcppExport SEXP _voxridge_core_server_wait(SEXP pointerSEXP, SEXP secondsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    Rcpp::traits::input_parameter< double >::type seconds(secondsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_wait(pointer, seconds));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_model
+Rcpp::List core_server_model(SEXP pointer);
+RcppExport SEXP _voxridge_core_server_model(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_model(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_server_status
+Rcpp::List core_server_status(SEXP pointer);
+RcppExport SEXP _voxridge_core_server_status(SEXP pointerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_server_status(pointer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_catch_sigterm
+void core_catch_sigterm(bool on);
+RcppExport SEXP _voxridge_core_catch_sigterm(SEXP onSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< bool >::type on(onSEXP);
+    core_catch_sigterm(on);
+    return R_NilValue;
+END_RCPP
+}
+// core_sigterm_count
+int core_sigterm_count();
+RcppExport SEXP _voxridge_core_sigterm_count() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(core_sigterm_count());
+    return rcpp_result_gen;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
@@ -479,6 +592,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_prepare_ridge", (DL_FUNC) &_voxridge_core_prepare_ridge, 4},
     {"_voxridge_core_prepared_is_live", (DL_FUNC) &_voxridge_core_prepared_is_live, 1},
     {"_voxridge_core_score_columns", (DL_FUNC) &_voxridge_core_score_columns, 6},
+    {"_voxridge_core_server_limits", (DL_FUNC) &_voxridge_core_server_limits, 1},
+    {"_voxridge_core_serve", (DL_FUNC) &_voxridge_core_serve, 3},
+    {"_voxridge_core_server_is_here", (DL_FUNC) &_voxridge_core_server_is_here, 1},
+    {"_voxridge_core_server_place", (DL_FUNC) &_voxridge_core_server_place, 1},
+    {"_voxridge_core_server_update", (DL_FUNC) &_voxridge_core_server_update, 2},
+    {"_voxridge_core_server_begin_stop", (DL_FUNC) &_voxridge_core_server_begin_stop, 3},
+    {"_voxridge_core_server_wait", (DL_FUNC) &_voxridge_core_server_wait, 2},
+    {"_voxridge_core_server_model", (DL_FUNC) &_voxridge_core_server_model, 1},
+    {"_voxridge_core_server_status", (DL_FUNC) &_voxridge_core_server_status, 1},
+    {"_voxridge_core_catch_sigterm", (DL_FUNC) &_voxridge_core_catch_sigterm, 1},
+    {"_voxridge_core_sigterm_count", (DL_FUNC) &_voxridge_core_sigterm_count, 0},
     {NULL, NULL, 0}
 };
 

@@ -195,7 +195,7 @@ if [ -n "$with_r" ] && ! have Rscript; then
   with_r=
 elif [ -n "$with_r" ]; then
   missing=$(Rscript --vanilla -e 'cat(Filter(function(p) !nzchar(system.file(package = p)),
-    c("Rcpp", "RcppArmadillo", "cli", "generics", "rlang", "parallelly")))' 2>/dev/null)
+    c("BH", "Rcpp", "RcppArmadillo", "cli", "generics", "rlang", "parallelly")))' 2>/dev/null)
   if [ -n "$missing" ]; then
     say "R: here, but without the packages $missing"
     with_r=

@@ -33,7 +33,9 @@ std::atomic<bool> kept[kDescriptors];
 
 void close_all() {
   for (int i = 0; i < kDescriptors; ++i) {
-    if (kept[i].exchange(false, std::memory_order_relaxed)) close(i);
+    if (!kept[i].load(std::memory_order_relaxed)) continue;
+    kept[i].store(false, std::memory_order_relaxed);
+    close(i);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
 #include <chrono>
 
 #include "listener.h"
@@ -211,7 +212,13 @@ struct EventLoops::Impl {
   std::unique_ptr<Listener> listener;
 };
 
-EventLoops::EventLoops(Service& service) : impl_(std::make_unique<Impl>(service)) {}
+EventLoops::EventLoops(Service& service) {
+  try {
+    impl_ = std::make_unique<Impl>(service);
+  } catch (const boost::system::system_error& error) {
+    throw Error(ErrorCode::network, std::string("The system gives no means for a server: ") + error.what() + ".");
+  }
+}
 
 EventLoops::~EventLoops() = default;
 

@@ -8,12 +8,13 @@
 #include <memory>
 #include <string>
 
-#include "core/error.h"
+#include "../core/error.h"
 #include "descriptors.h"
 #include "server.h"
 
 #ifndef _WIN32
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #endif
 
@@ -115,13 +116,20 @@ class PathListener : public ListenerOf<asio::local::stream_protocol> {
       : ListenerOf(context, free_path(context, path), path), path_(path), process_(getpid()) {
     chmod(path.c_str(), S_IRUSR | S_IWUSR);
   }
-  ~PathListener() override {
-    if (getpid() == process_) unlink(path_.c_str());
+  ~PathListener() override { close(); }
+
+  // Later the path may be another server's.
+  void close() override {
+    if (acceptor_.is_open() && getpid() == process_) unlink(path_.c_str());
+    ListenerOf::close();
   }
-  void close() override { ListenerOf::close(); }
 
  private:
   static asio::local::stream_protocol::endpoint free_path(asio::io_context& context, const std::string& path) {
+    constexpr size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.size() > longest) {
+      throw Error(ErrorCode::file, "The path of a socket has at most " + std::to_string(longest) + " bytes.", "", path);
+    }
     const asio::local::stream_protocol::endpoint endpoint(path);
     struct stat found;
     if (lstat(path.c_str(), &found) != 0) return endpoint;

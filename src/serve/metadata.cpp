@@ -1,6 +1,6 @@
 #include "metadata.h"
 
-#include "core/number_text.h"
+#include "../core/number_text.h"
 
 namespace voxridge {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/body_fault.h"
+#include "../core/body_fault.h"
 #include "endpoint.h"
 #include "refusal.h"
 

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "core/number_text.h"
+#include "../core/number_text.h"
 #include "metrics.h"
 
 namespace voxridge {

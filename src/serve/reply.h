@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/body_fault.h"
+#include "../core/body_fault.h"
 #include "refusal.h"
 
 namespace voxridge {

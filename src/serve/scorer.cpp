@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "core/binary_rows.h"
-#include "core/json_rows.h"
-#include "core/number_text.h"
-#include "core/sigmoid.h"
+#include "../core/binary_rows.h"
+#include "../core/json_rows.h"
+#include "../core/number_text.h"
+#include "../core/sigmoid.h"
 
 namespace voxridge {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/body_fault.h"
+#include "../core/body_fault.h"
 #include "metrics.h"
 #include "served_model.h"
 

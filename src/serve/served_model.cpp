@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "core/sha256.h"
-#include "core/sigmoid.h"
+#include "../core/sha256.h"
+#include "../core/sigmoid.h"
 
 namespace voxridge {
 

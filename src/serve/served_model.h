@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/predictor.h"
+#include "../core/predictor.h"
 
 namespace voxridge {
 

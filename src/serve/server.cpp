@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "core/error.h"
+#include "../core/error.h"
 #include "event_loop.h"
 
 #ifdef _WIN32

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <limits>
 
-#include "core/memory.h"
+#include "../core/memory.h"
 #include "http_fields.h"
 #include "reply.h"
 

@@ -1,0 +1,148 @@
+# What a server scores with, from a fit or an engine: plain numbers and names, in the form that the core takes.
+
+# Numbers and names for the core, and `source`, from which update() makes another shift. `engine`: of served_engine();
+# `threshold` and `prior`: settings(value, given).
+served_model <- function(engine, threshold, prior, call) {
+  source <- list(model = engine$model, dims = engine$dims, prevalence = engine[["prevalence"]],
+                 prior_shift = engine[["prior_shift"]])
+  c(
+    list(
+      model = engine$model, coefs = engine$coefs, intercept = engine$intercept,
+      features = served_names(engine$features, "features", call),
+      targets = served_names(engine$targets, "targets", call),
+      classes = served_names(as.vector(engine[["levels"]]), "classes", call),
+      positive = served_names(engine[["positive"]], "classes", call),
+      lambda = engine[["lambda"]]
+    ),
+    served_decision(source, threshold, engine[["threshold"]], prior, call),
+    list(source = source)
+  )
+}
+
+# What a server keeps in R of its model.
+without_coefs <- function(model) {
+  model[c("coefs", "intercept")] <- list(NULL)
+  model
+}
+
+# The model that update() puts in the place of `present`.
+next_model <- function(server, present, fit, threshold, prior, call) {
+  if (is.null(fit)) {
+    model <- server$settings$model
+    decision <- served_decision(model$source, threshold, NULL, prior, call)
+    model[names(decision)] <- decision
+    return(model)
+  }
+  engine <- served_engine(fit, call)
+  if (engine$model != present$kind) {
+    abort_model_mismatch(sprintf("%s regression, not %s", engine$model, present$kind), call)
+  }
+  if (engine$dims[["t"]] != present$n_targets) {
+    abort_model_mismatch(sprintf("%d targets, not %d", engine$dims[["t"]], present$n_targets), call)
+  }
+  served_model(engine, threshold, prior, call)
+}
+
+# `difference`: what the new one has.
+abort_model_mismatch <- function(difference, call) {
+  abort(
+    c("{.arg fit} must have the features, targets and classes of the model that is served, not others: {difference}.",
+      i = "Requests are made for these. Start another server with {.fn serve}."),
+    "model_mismatch",
+    found = difference, call = call
+  )
+}
+
+# The engine of a fit that can be served.
+served_engine <- function(fit, call) {
+  if (inherits(fit, "voxridge_predictor")) {
+    validate_predictor(fit, call, "fit")
+    check_served(fit, call)
+    engine <- unclass(fit)
+  } else if (inherits(fit, "voxridge_logistic")) {
+    validate_logistic(fit, "fit", call)
+    check_served(fit, call)
+    engine <- logistic_engine(fit, NULL, 0.5, call)
+  } else if (inherits(fit, "voxridge_fit")) {
+    validate_fit(fit, "fit", call)
+    check_served(fit, call)
+    engine <- ridge_engine(fit, call)
+  } else {
+    abort_model(
+      "a fit of {.fn fit_logistic_ridge}, {.fn fit_ridge} or {.fn fit_banded_ridge}, or a {.fn predictor} of one",
+      describe(fit), "Only these models are served.", call
+    )
+  }
+  check_served_coefs(engine, call)
+  engine
+}
+
+# `must` and `advice` are cli text.
+abort_model <- function(must, found, advice, call, what = "wrong_model") {
+  abort(c(paste0("{.arg fit} must be ", must, ", not {found}."), i = advice), what, found = found, call = call)
+}
+
+check_served <- function(fit, call) {
+  t <- fit$dims[["t"]]
+  if (t > MAX_ENGINE_TARGETS) {
+    abort_model(sprintf("a fit of at most %d targets", MAX_ENGINE_TARGETS), paste("one of", format_count(t)),
+                "Fit the targets to be served by themselves.", call, "too_many_targets")
+  }
+  if (isTRUE(fit[["has_offset"]])) {
+    abort_model("a fit without an offset", "one with an offset",
+                "Requests have no offset. Give the offset as a feature, or fit without it.", call)
+  }
+}
+
+check_served_coefs <- function(engine, call) {
+  values <- rbind(engine$coefs, engine$intercept)
+  bad <- which(!is.finite(colSums(values * 0)))
+  if (!length(bad)) return(invisible(engine))
+  shown <- first_few(escape(encodeString(column_labels(bad, engine$targets))))
+  abort_model("a fit of finite coefficients", paste("NA for", count_label(length(bad), "target")),
+              paste0("Leave out the targets that were skipped: ", shown, "."), call)
+}
+
+# As UTF-8, or NULL where not every one has a name.
+served_names <- function(x, part, call) {
+  if (is.null(x) || anyNA(x) || !all(nzchar(x))) return(NULL)
+  x <- enc2utf8(unname(x))
+  bad <- which(!validUTF8(x))
+  if (!length(bad)) return(x)
+  abort_model(paste("a fit whose", part, "have names in UTF-8"), paste("other bytes in name", bad[1L]),
+              "Convert the names with {.fn iconv} and fit again.", call)
+}
+
+# ---- decisions -------------------------------------------------------------------------------
+
+# list(threshold, prior, shifts) of a logistic model; nothing of them for a ridge model. `fallback`: the threshold where
+# none is given.
+served_decision <- function(source, threshold, fallback, prior, call) {
+  if (source$model != "logistic") {
+    refuse_decision(threshold, prior, call)
+    return(list(threshold = NULL, prior = NULL, shifts = NULL))
+  }
+  value <- if (threshold$given) as_threshold(threshold$value, call) else fallback
+  c(list(threshold = value), served_prior(source, prior$value, call))
+}
+
+refuse_decision <- function(threshold, prior, call) {
+  given <- c(threshold = threshold$given, prior = !is.null(prior$value))
+  if (!any(given)) return(invisible())
+  arg <- names(given)[given][1L]
+  found <- describe(if (arg == "threshold") threshold$value else prior$value)
+  abort(
+    c("{.arg {arg}} must be left out for a ridge fit, not {found}.", i = "Its predictions are not probabilities."),
+    "conflict",
+    found = found, call = call
+  )
+}
+
+# Prevalences that forecasts are for, and what that adds to the logits: a shift that the fit has already is taken off.
+served_prior <- function(source, prior, call) {
+  if (is.null(prior)) return(list(prior = NULL, shifts = NULL))
+  t <- source$dims[["t"]]
+  prior <- rep_len(unname(as_prevalence(prior, t, "prior", call)), t)
+  shifts <- as_logits(prior, "probability") - as_logits(source$prevalence, "probability") - source$prior_shift
+  list(prior = prior, shifts = unname(shifts))
+}
