@@ -25,7 +25,7 @@ benchmark_cases <- function() {
       measure_open_loop, rate = 1425, late = 0.01, wanted = c("p99, quiet windows (ms)" = "ours <= 0.85"),
       quick = list(seconds = 3)),
     serving_case("serving-body", "512 x 8, binary against JSON", measure_body_work, requests = 4000,
-      wanted = c("CPU per request (us)" = "ratio >= 10"), quick = list(requests = 200)),
+      wanted = c("CPU of the body (us)" = "ratio >= 10"), quick = list(requests = 200)),
     serving_case("serving-memory", "2 x 8 JSON, 50 connections", measure_memory,
       wanted = c("resident memory (MB)" = "ours <= 118",
         "growth after the first 1e4 requests (MB)" = "ours <= 1"),
