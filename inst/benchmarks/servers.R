@@ -4,7 +4,7 @@ serving_sides <- list(
   voxridge = list(label = "voxridge serve()"),
   plumber = list(label = "plumber", packages = c("plumber", "httpuv", "jsonlite")),
   httpuv = list(label = "httpuv, jsonlite", packages = c("httpuv", "jsonlite")),
-  fastapi = list(label = "FastAPI, uvicorn (uvloop, httptools)", settings = c("model", "dict", "response"))
+  fastapi = list(label = "FastAPI, uvicorn (uvloop, httptools)")
 )
 
 # R puts its own folders in front where libraries are looked for; among them may be another Python's.
@@ -33,12 +33,12 @@ wait_for_file <- function(path, seconds, what) {
 }
 
 # Every side has one thread for its work; `limit_s` ends a server that was forgotten.
-start_server <- function(side, dir, limit_s, here, setting = NULL) {
+start_server <- function(side, dir, limit_s, here) {
   ready <- file.path(dir, paste0(side, ".server"))
   log <- file.path(dir, paste0(side, ".log"))
   unlink(ready)
   program <- if (side == "fastapi") {
-    c(peers_python(), file.path(here, "server.py"), dir, setting)
+    c(peers_python(), file.path(here, "server.py"), dir)
   } else {
     c(file.path(R.home("bin"), "Rscript"), file.path(here, "server.R"), side, dir)
   }
@@ -65,11 +65,11 @@ stop_side <- function(server) {
   close(server$commands) # ends ours, and waits for either
 }
 
-# Runs `expr` with the servers of `sides`, and stops them whatever happens.
-with_servers <- function(sides, dir, limit_s, here, code, settings = list()) {
+# Calls code() with the servers of `sides`, and stops them whatever happens.
+with_servers <- function(sides, settings, here, code) {
   servers <- list()
   on.exit(for (server in servers) stop_side(server))
-  for (side in sides) servers[[side]] <- start_server(side, dir, limit_s, here, settings[[side]])
+  for (side in sides) servers[[side]] <- start_server(side, settings$work_dir, settings$limit_s, here)
   code(servers)
 }
 

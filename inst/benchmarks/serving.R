@@ -60,44 +60,26 @@ closed_turn <- function(server, seconds, here) {
   c(process = run$requests / process, threads = run$requests / threads, rate = run$requests / run$seconds)
 }
 
-# The way of answering that serves most requests per CPU second, for a side that has several.
-best_setting <- function(side, seconds, settings, here) {
-  choices <- serving_sides[[side]]$settings
-  if (is.null(choices)) return(list())
-  rates <- vapply(choices, function(choice) {
-    turn <- function(servers) {
-      run_wrk(servers[[side]], 1, here)
-      closed_turn(servers[[side]], seconds, here)[["process"]]
-    }
-    with_servers(side, settings$work_dir, settings$limit_s, here, turn, stats::setNames(list(choice), side))
-  }, 0)
-  list(setting = names(which.max(rates)), tried = paste(sprintf("%s %.0f", choices, rates), collapse = "; "))
-}
-
 measure_closed_loop <- function(case, settings, here) {
-  chosen <- best_setting(case$peer, ceiling(case$seconds / 2), settings, here)
-  sides <- c(case$peer, "voxridge")
-  run <- function(servers) {
+  with_servers(c(case$peer, "voxridge"), settings, here, function(servers) {
     difference <- max(vapply(servers, answer_difference, 0, case$n))
     if (difference > 1e-12) stop("the answers differ by ", format(difference, digits = 2), call. = FALSE)
     for (server in servers) run_wrk(server, ceiling(case$seconds / 5), here) # R compiles what it runs often
     turns <- replicate(settings$repeats, sapply(servers, closed_turn, case$seconds, here)) # measures, sides, rounds
     row <- function(measure, ours, peer = NULL) {
       serving_row(case, measure, turns[ours, "voxridge", ], if (!is.null(peer)) turns[peer, case$peer, ],
-        difference = difference, setting = chosen$setting, tried = chosen$tried,
-        versions = vapply(servers, function(server) server$version, ""))
+        difference = difference, peer_version = servers[[case$peer]]$version)
     }
     rbind(
       row("requests per CPU second", "process", "process"),
       row("requests per CPU second of its threads", "threads", "process"),
       row("requests per second", "rate", "rate")
     )
-  }
-  with_servers(sides, settings$work_dir, settings$limit_s, here, run, stats::setNames(list(chosen$setting), case$peer))
+  })
 }
 
 with_ours <- function(settings, here, code) {
-  with_servers("voxridge", settings$work_dir, settings$limit_s, here, function(servers) code(servers$voxridge))
+  with_servers("voxridge", settings, here, function(servers) code(servers$voxridge))
 }
 
 measure_open_loop <- function(case, settings, here) {

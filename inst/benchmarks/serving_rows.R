@@ -3,7 +3,7 @@
 # `ours` and `peer` are values of one measure, one per round. The ratio says how many times better ours is, in the
 # median round: higher, or `lower` where that is better.
 serving_row <- function(case, measure, ours, peer = NULL, lower = FALSE, difference = NA_real_, detail = "",
-                        setting = NULL, tried = NULL, versions = c(), problem = "") {
+                        peer_version = "", problem = "") {
   summary <- function(x, name) {
     if (!length(x)) x <- NA_real_
     stats::setNames(list(stats::median(x), min(x), max(x)), paste0(name, c("", "_min", "_max")))
@@ -16,8 +16,7 @@ serving_row <- function(case, measure, ours, peer = NULL, lower = FALSE, differe
     peer = if (is.null(peer)) "" else case$peer_label, summary(peer, "peer_value"), ratio = ratio, wanted = wanted,
     reached = reached, difference = difference, detail = detail, rounds = length(ours), threads = 1L,
     ours_version = paste("voxridge", utils::packageVersion("voxridge")),
-    peer_version = c(versions[case$peer], "")[[1]], peer_setting = setting %||% "", peer_tried = tried %||% "",
-    problem = problem, date = format(Sys.time(), "%Y-%m-%d", tz = "UTC")
+    peer_version = peer_version, problem = problem, date = format(Sys.time(), "%Y-%m-%d", tz = "UTC")
   )
 }
 
