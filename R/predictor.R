@@ -33,8 +33,8 @@
 #' @returns
 #' * `predictor()`: an object of class `voxridge_predictor`. Its fields are `model` (`"logistic"` or `"ridge"`), `coefs`
 #'   (p x t), `intercept` (t), `lambda` (t, or NULL), `threshold`, `features`, `targets`, `has_offset`, `dims`,
-#'   `is_vector`, `levels`, `positive`, `outcome_type`, `prevalence` and `prior_shift` (t, of the fit), and the handle of
-#'   what is outside R.
+#'   `is_vector`, `levels`, `positive`, `outcome_type`, `prevalence` and `prior_shift` (t, of the fit), and the handle
+#'   of what is outside R.
 #' * `predict()`: as for the fit: m x t, or a vector of length m for a vector `y`; names are kept; NA for skipped
 #'   targets.
 #' * `print()`: `x`, invisibly.
@@ -45,7 +45,7 @@
 #' @section Invariants:
 #' Any batch of rows, in any order, gets the bits of each row alone, with any number of threads. An engine that was
 #' saved and read forecasts the same bits.
-#' @seealso [fit_logistic_ridge()], [decision_threshold()].
+#' @seealso [fit_logistic_ridge()], [decision_threshold()], [serve()].
 #' @examples
 #' set.seed(1)
 #' X <- matrix(rnorm(100 * 8), 100)

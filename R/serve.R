@@ -78,7 +78,8 @@
 #'   blanks.
 #' @param token_file NULL (the default) or a file with the token as its only line. At most one of `token`, `token_file`
 #'   and the environment variable `VOXRIDGE_TOKEN`.
-#' @param allowed_hosts NULL (the default) or names by which requests may call this machine, see section Security.
+#' @param allowed_hosts NULL (the default) or names by which requests may call this machine, see section Security. Only
+#'   for the loopback, without a token: elsewhere names are not looked at.
 #' @param socket_path NULL (the default) or the path of a Unix-domain socket, in place of `host` and `port`.
 #' @param model_name,model_version What replies and metrics call the model: letters, digits and `. _ + - : /`.
 #'   `model_version` is by default the first 12 digits of the SHA-256 of all that answers depend on; `update()` makes it
@@ -111,15 +112,16 @@
 #' `voxridge_error_model_mismatch` (`update()` with other features, targets, classes or another kind of model),
 #' `voxridge_error_limits`, `voxridge_error_token`, `voxridge_error_port_in_use`, `voxridge_error_network` (an address
 #' that cannot be had), `voxridge_error_file` (a path where no socket can be), `voxridge_error_no_server`,
-#' `voxridge_error_dead_handle`, `voxridge_error_conflict` (`socket_path` with `host` or `port`; `threshold` or `prior`
-#' for a ridge fit), `voxridge_error_prior`, `voxridge_error_argument`, `voxridge_error_type`. Warnings:
-#' `voxridge_warning_no_token` (another host than the loopback without a token), `voxridge_warning_max_connections`
-#' (fewer connections than asked for). See [voxridge-conditions].
+#' `voxridge_error_dead_handle`, `voxridge_error_conflict` (`socket_path` with `host` or `port`, `allowed_hosts` where
+#' names are not looked at, `threshold` or `prior` for a ridge fit), `voxridge_error_prior`, `voxridge_error_argument`,
+#' `voxridge_error_type`. Warnings: `voxridge_warning_no_token` (another host than the loopback without a token),
+#' `voxridge_warning_max_connections` (fewer connections than asked for). See [voxridge-conditions].
 #' @section Invariants:
 #' A reply has the bits of `predict()` of the fit for these rows (of a ridge fit: of its [predictor()]), whatever the
-#' batch, the form of the request, the number of threads and what R does meanwhile. With `prior`, logits are those of `predict(fit, X, "link")` moved by
-#' `prior_correct(from = fit$prevalence, to = prior, scale = "logit")`, bit for bit, for a fit without a prior.
-#' @seealso [predictor()] for scoring in R; `vignette("serving")`.
+#' batch, the form of the request, the number of threads and what R does meanwhile. With `prior`, logits are those of
+#' `predict(fit, X, "link")` moved by `prior_correct(from = fit$prevalence, to = prior, scale = "logit")`, bit for bit,
+#' for a fit without a prior.
+#' @seealso [predictor()] for scoring in R, [prior_correct()], [decision_threshold()]; `vignette("serving")`.
 #' @examples
 #' set.seed(1)
 #' X <- matrix(rnorm(100 * 3), 100)
@@ -146,11 +148,15 @@ serve <- function(fit, port = 8080L, host = "127.0.0.1", n_threads = 1L, thresho
                    drain_timeout_s = as_seconds(drain_timeout_s), model = without_coefs(model))
   wait <- as_flag(wait)
   token <- as_token(token, token_file, call)
+  check_hosts_used(allowed_hosts, place, token, call)
   options <- c(place, list(n_threads = n_threads, token = token, allowed_hosts = allowed_hosts))
   pointer <- start_server(options, values, c(model, labels), call)
   server <- new_server(pointer, place, settings)
+  told <- FALSE
+  on.exit(if (!told) stop_at_once(server))   # where warnings are errors
   warn_open(place, token)
   warn_connections(values[["max_connections"]], core_server_place(pointer)$max_connections)
+  told <- TRUE
   if (!wait) return(server)
   inform_serving(server)
   serve_until_signal(server)
@@ -178,11 +184,13 @@ start_server <- function(options, limits, model, call) {
       abort(c("{.arg socket_path} must be a path for a socket, not {.file {place}}.", i = "{reason}"), "file",
             found = place, call = call)
     },
-    voxridge_error_argument = function(cnd) {
-      abort_model("a fit with a finite score", "this one", escape(core_reason(cnd)), call)
-    },
+    voxridge_error_argument = function(cnd) abort_no_score(cnd, call),
     voxridge_error = function(cnd) run_core(rlang::cnd_signal(cnd), call)
   )
+}
+
+abort_no_score <- function(cnd, call) {
+  abort_model("a fit with finite forecasts", "this one", escape(core_reason(cnd)), call)
 }
 
 core_reason <- function(cnd) cli::ansi_strip(rlang::cnd_header(cnd))
@@ -241,7 +249,10 @@ update.voxridge_server <- function(object, fit = NULL, model_version = NULL, thr
   prior <- setting(if (missing(prior)) present$prior else prior, TRUE)
   model <- next_model(server, present, fit, threshold, prior, call)
   labels <- list(name = present$name, version = version)
-  difference <- run_core(core_server_update(server$pointer, core_model(c(model, labels))), call)
+  difference <- tryCatch(
+    run_core(core_server_update(server$pointer, core_model(c(model, labels))), call),
+    voxridge_error_argument = function(cnd) abort_no_score(cnd, call)
+  )
   if (nzchar(difference)) abort_model_mismatch(difference, call)
   server$settings$model <- without_coefs(model)
   server$model_version <- core_server_model(server$pointer)$version

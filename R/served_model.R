@@ -35,18 +35,19 @@ next_model <- function(server, present, fit, threshold, prior, call) {
   }
   engine <- served_engine(fit, call)
   if (engine$model != present$kind) {
-    abort_model_mismatch(sprintf("%s regression, not %s", engine$model, present$kind), call)
+    abort_model_mismatch("kind", call)
   }
   if (engine$dims[["t"]] != present$n_targets) {
-    abort_model_mismatch(sprintf("%d targets, not %d", engine$dims[["t"]], present$n_targets), call)
+    abort_model_mismatch("targets", call)
   }
   served_model(engine, threshold, prior, call)
 }
 
-# `difference`: what the new one has.
+# `difference`: what is not the same.
 abort_model_mismatch <- function(difference, call) {
+  found <- if (difference == "kind") "be of another kind" else paste("have other", difference)
   abort(
-    c("{.arg fit} must have the features, targets and classes of the model that is served, not others: {difference}.",
+    c("{.arg fit} must have the features, targets and classes of the model that is served, not {found}.",
       i = "Requests are made for these. Start another server with {.fn serve}."),
     "model_mismatch",
     found = difference, call = call

@@ -115,13 +115,13 @@ begin_stop <- function(server, timeout_s = NULL, cut = FALSE) {
                          if (cut) 0 else timeout_s %||% settings$drain_timeout_s)
 }
 
-# At the end of the package: at once.
-stop_all_servers <- function() {
-  for (server in running_servers()) {
-    begin_stop(server, cut = TRUE)
-    core_server_wait(server$pointer, 5)
-  }
+stop_at_once <- function(server) {
+  begin_stop(server, cut = TRUE)
+  core_server_wait(server$pointer, 5)
 }
+
+# At the end of the package.
+stop_all_servers <- function() for (server in running_servers()) stop_at_once(server)
 
 # ---- status ----------------------------------------------------------------------------------
 

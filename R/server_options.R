@@ -88,6 +88,23 @@ as_allowed_hosts <- function(x, call) {
   )
 }
 
+check_hosts_used <- function(allowed_hosts, place, token, call) {
+  reason <- if (nzchar(token)) {
+    "a token"
+  } else if (nzchar(place$socket_path)) {
+    "a socket_path"
+  } else if (!is_loopback(place)) {
+    "another host than the loopback"
+  }
+  if (is.null(reason) || !length(allowed_hosts)) return(invisible())
+  abort(
+    c("{.arg allowed_hosts} must be NULL with {reason}, not {.val {allowed_hosts}}.",
+      i = "It guards a server that only this machine reaches; with {reason} any name is taken."),
+    "conflict",
+    found = allowed_hosts, call = call
+  )
+}
+
 # ---- names -----------------------------------------------------------------------------------
 
 # Short words that can stand in a header.
@@ -127,14 +144,14 @@ as_token <- function(token, token_file, call) {
 check_token <- function(token, whose, call) {
   found <- token_fault(token)
   if (is.null(found)) return(as.vector(token))
-  abort(c(paste0(whose, " must be at least 16 printable ASCII characters without blanks, not ", found, "."),
+  abort(c(paste0(whose, " must be text of at least 16 printable ASCII characters without blanks, not ", found, "."),
           i = "For example what {.code openssl rand -hex 32} prints."),
         "token", call = call)
 }
 
 # What is wrong with it, without showing it.
 token_fault <- function(token) {
-  if (!rlang::is_string(token)) return(sprintf("of type %s and length %d", typeof(token), length(token)))
+  if (!rlang::is_string(token)) return(paste(count_label(length(token), "value"), "of type", typeof(token)))
   bytes <- as.integer(charToRaw(token))
   if (any(bytes < 33L | bytes > 126L)) return("one with blanks or other characters")
   if (length(bytes) < 16L) return(paste("one of", count_label(length(bytes), "character")))

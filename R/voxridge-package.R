@@ -15,6 +15,7 @@
 #' * [prepare_ridge()]: factor `X` once for many `Y`.
 #' * [delay_features()], [convolve_hrf()], [feature_spaces()], [clean_runs()]: features and responses from a scanner's
 #'   runs.
+#' * [fit_logistic_ridge()], [predictor()], [serve()]: classes, their probabilities, and scoring over HTTP.
 #' * [cv_folds()], [alpha_grid()], [simulate_encoding()]: folds, penalties, data to try things on.
 #' * [voxridge_sitrep()]: what this machine and this installation offer.
 #'

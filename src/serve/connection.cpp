@@ -29,7 +29,7 @@ void Connection::receive(const char* bytes, size_t size, int64_t now) {
       }
     }
     keep(was_held);
-    if (!charge()) refuse(Refusal::overloaded, now);
+    if (!closes_ && !charge()) refuse(Refusal::overloaded, now);
   } catch (const std::bad_alloc&) {
     give_up(Refusal::overloaded, now);
   } catch (...) {
@@ -103,18 +103,17 @@ bool Connection::advance(int64_t now) {
 
 bool Connection::read_request_head(int64_t now) {
   if (left_.second == 0) return false;
+  if (!skipped_line_ && std::string_view(left_.first, left_.second).substr(0, 2) == "\r\n") {
+    skipped_line_ = true;
+    started_ = false;
+    take(2);
+    return true;
+  }
   if (!started_) {
     started_ = true;
     since_ = now;
   }
-  if (!skipped_line_ && left_.first[0] == '\r') {
-    if (left_.second < 2) return false;
-    skipped_line_ = true;
-    if (left_.first[1] == '\n') {
-      take(2);
-      return true;
-    }
-  }
+  if (!skipped_line_ && left_.second == 1 && left_.first[0] == '\r') return false;
   HttpHead head;
   Refusal refusal = Refusal::none;
   switch (read_head(left_.first, left_.second, service_.options.limits, head, refusal)) {

@@ -32,10 +32,12 @@ void Connection::answer_get(int64_t now) {
     case Endpoint::livez:
       thread_.body = "{\"status\":\"alive\"}";
       break;
-    case Endpoint::metadata:
-      thread_.body = metadata_json(thread_.model(), service_.options.limits);
-      reply.model_version = thread_.model().version();
+    case Endpoint::metadata: {
+      const ServedModel& model = thread_.model();
+      thread_.body = metadata_json(model, service_.options.limits);
+      reply.model_version = model.version();
       break;
+    }
     case Endpoint::metrics:
       thread_.body = service_.metrics();
       reply.type = "text/plain; version=0.0.4; charset=utf-8";
@@ -71,10 +73,17 @@ void Connection::answer(Reply& reply, int64_t now) {
   reply.body = thread_.body;
   reply.head_only = head_only_;
   reply.afterwards = closes_ ? Afterwards::close : http11_ ? Afterwards::keep : Afterwards::keep_http10;
-  write_reply(reply, thread_.date, thread_.out);
+  just_answered_.push_back({endpoint_, now});
+  const size_t before = thread_.out.size();
+  try {
+    write_reply(reply, thread_.date, thread_.out);
+  } catch (...) {
+    thread_.out.resize(before);  // no half of a reply
+    just_answered_.pop_back();
+    throw;
+  }
   const size_t place = static_cast<size_t>(endpoint_);
   thread_.metrics.requests[place][static_cast<size_t>(status_index(reply.status))].add();
-  just_answered_.push_back({endpoint_, now});
   begun_ = false;
   await_request(now);
 }

@@ -32,11 +32,16 @@ struct Shared {
 
 class Loop {
  public:
-  explicit Loop(Shared& shared)
-      : shared_(shared), home_(shared.service), timer_(context_), work_(context_.get_executor()) {}
-  ~Loop() { home_.sessions.clear(); }
+  explicit Loop(Shared& shared) : shared_(shared), home_(shared.service), system_(std::make_unique<System>()) {}
+  ~Loop() { release(); }
 
-  asio::io_context& context() { return context_; }
+  // After the thread has ended: gives back what the system lends to a loop.
+  void release() {
+    home_.sessions.clear();
+    system_.reset();
+  }
+
+  asio::io_context& context() { return system_->context; }
   const Metrics& metrics() const { return home_.thread.metrics; }
   int64_t n_sessions() const { return home_.n_sessions; }
   void before_look(std::function<void()> step) { before_look_ = std::move(step); }
@@ -47,7 +52,7 @@ class Loop {
     for (;;) {
       try {
         look();
-        context_.run();
+        context().run();
         return;
       } catch (...) {
         // One connection failed in a way that nothing foresaw; the others go on.
@@ -57,22 +62,26 @@ class Loop {
 
   // Called by the loop that accepts: the connection belongs to this one from now on.
   void give(Socket socket) {
-    ++home_.n_sessions;
     auto shared_socket = std::make_shared<Socket>(std::move(socket));
-    asio::post(context_, [this, shared_socket] { take(std::move(*shared_socket)); });
+    ++shared_.service.connections;
+    ++home_.n_sessions;
+    asio::post(context(), [this, shared_socket] { take(std::move(*shared_socket)); });
   }
 
-  // Closes the connection that has waited longest without a request, or else without the rest of its head.
-  void evict() {
-    Session* oldest = nullptr;
+  // Ends the connection that has waited longest for a request, or else for the rest of its head. False: there is none.
+  bool evict() {
     const int64_t now = now_ns();
     for (const bool slow : {false, true}) {
+      std::shared_ptr<Session> oldest;
       for (const auto& session : home_.sessions) {
-        if (!(slow ? session->is_slow_head(now) : session->may_be_evicted())) continue;
-        if (oldest == nullptr || session->since() < oldest->since()) oldest = session.get();
+        if (!(slow ? session->is_slow_head(now) : session->is_idle(now))) continue;
+        if (oldest == nullptr || session->since() < oldest->since()) oldest = session;
       }
-      if (oldest != nullptr) return oldest->close();
+      if (oldest == nullptr) continue;
+      if (slow) oldest->close();
+      if (slow || oldest->end_idle(now)) return true;
     }
+    return false;
   }
 
   // Deadlines, and the end of the server.
@@ -93,12 +102,12 @@ class Loop {
       }
     }
     if (closing && !shared_.listens && n_sessions() == 0) {
-      timer_.cancel();
-      work_.reset();
+      system_->timer.cancel();
+      system_->work.reset();
       return;
     }
-    timer_.expires_after(service.ready() ? kSweep : kSweepAtEnd);
-    timer_.async_wait([this](const SystemError& error) {
+    system_->timer.expires_after(service.ready() ? kSweep : kSweepAtEnd);
+    system_->timer.async_wait([this](const SystemError& error) {
       if (!error) look();
     });
   }
@@ -119,11 +128,15 @@ class Loop {
     session->start(home_.sessions.insert(home_.sessions.end(), session));
   }
 
+  struct System {
+    asio::io_context context{1};
+    asio::steady_timer timer{context};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  };
+
   Shared& shared_;
   SessionHome home_;
-  asio::io_context context_{1};
-  asio::steady_timer timer_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::unique_ptr<System> system_;
   std::function<void()> before_look_;
   OwnThread thread_;
 };
@@ -148,46 +161,56 @@ struct EventLoops::Impl {
     });
   }
 
-  void accept_later(std::chrono::milliseconds delay) {
+  void pause_accepting(std::chrono::milliseconds delay) {
     pause->expires_after(delay);
     pause->async_wait([this](const SystemError& error) {
-      if (!error && shared.listens) accept_clients();
+      if (!error && shared.listens) wait_for_clients();
     });
   }
 
+  // Called when somebody waits to be let in.
   void accept_clients() {
     Service& service = shared.service;
-    for (int i = 0; i < kAcceptAtOnce; ++i) {
-      if (service.connections >= service.max_connections) {
-        Loop& fullest = **std::max_element(loops.begin(), loops.end(), fewer);
-        asio::post(fullest.context(), [&fullest] { fullest.evict(); });
-        return accept_later(kPauseForRoom);
-      }
-      Loop& target = **std::min_element(loops.begin(), loops.end(), fewer);
-      SystemError error;
-      Socket socket = listener->accept(target.context(), error);
-      if (error == asio::error::would_block || error == asio::error::try_again) return wait_for_clients();
-      if (error == asio::error::connection_aborted) continue;
-      if (error) return accept_later(kPauseForSystem);
-      if (set_up(socket)) {
-        ++service.connections;
-        target.give(std::move(socket));
-      }
+    if (service.connections >= service.max_connections) {
+      make_room(0);
+      return pause_accepting(kPauseForRoom);
     }
-    accept_later(std::chrono::milliseconds(0));
+    for (int i = 0; i < kAcceptAtOnce && service.connections < service.max_connections; ++i) {
+      SystemError error;
+      Loop& target = emptiest();
+      Socket socket = listener->accept(target.context(), error);
+      if (error == asio::error::would_block || error == asio::error::try_again) break;
+      if (error == asio::error::connection_aborted) continue;
+      if (error) return pause_accepting(kPauseForSystem);
+      if (set_up(socket)) target.give(std::move(socket));
+    }
+    wait_for_clients();
   }
 
-  static bool fewer(const std::unique_ptr<Loop>& a, const std::unique_ptr<Loop>& b) {
-    return a->n_sessions() < b->n_sessions();
+  // One loop after the other, until one has a connection to end.
+  void make_room(size_t i) {
+    Loop& loop = *loops[i];
+    asio::post(loop.context(), [this, i, &loop] {
+      if (!loop.evict() && i + 1 < loops.size()) make_room(i + 1);
+    });
+  }
+
+  Loop& emptiest() {
+    return **std::min_element(loops.begin(), loops.end(),
+                              [](const auto& a, const auto& b) { return a->n_sessions() < b->n_sessions(); });
   }
 
   static bool set_up(Socket& socket) {
-    if (!keep_descriptor(static_cast<int>(socket.native_handle()))) return false;
+    const int descriptor = static_cast<int>(socket.native_handle());
     SystemError error;
     socket.non_blocking(true, error);
+    if (error || !keep_descriptor(descriptor)) {
+      forget_descriptor(descriptor);
+      return false;
+    }
     SystemError ignored;  // sockets with a path have no such option
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    return !error;
+    return true;
   }
 
   // Once the server closes: those who have connected already are let in, and nobody after them.
@@ -195,11 +218,9 @@ struct EventLoops::Impl {
     if (!shared.listens || !shared.service.closing()) return;
     Service& service = shared.service;
     for (SystemError error; !error && service.connections < service.max_connections;) {
-      Loop& target = **std::min_element(loops.begin(), loops.end(), fewer);
+      Loop& target = emptiest();
       Socket socket = listener->accept(target.context(), error);
-      if (error || !set_up(socket)) continue;
-      ++service.connections;
-      target.give(std::move(socket));
+      if (!error && set_up(socket)) target.give(std::move(socket));
     }
     pause->cancel();
     listener->close();
@@ -208,6 +229,7 @@ struct EventLoops::Impl {
 
   Shared shared;
   std::vector<std::unique_ptr<Loop>> loops;
+  std::mutex mutex;  // of what follows, between the end of the threads and who still wants something of them
   std::unique_ptr<asio::steady_timer> pause;
   std::unique_ptr<Listener> listener;
 };
@@ -235,6 +257,8 @@ void EventLoops::start() {
 }
 
 void EventLoops::look() {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  if (impl_->listener == nullptr) return;
   for (const auto& loop : impl_->loops) {
     asio::post(loop->context(), [&loop] { loop->look(); });
   }
@@ -246,7 +270,11 @@ bool EventLoops::have_ended() const {
 }
 
 void EventLoops::join() {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
   for (const auto& loop : impl_->loops) loop->thread().join();
+  impl_->pause.reset();
+  impl_->listener.reset();
+  for (const auto& loop : impl_->loops) loop->release();
 }
 
 double EventLoops::cpu_seconds() const {

@@ -22,7 +22,7 @@ class EventLoops {
   void start();
   void look();  // the phase, or the time of the next one, has changed
   bool have_ended() const;
-  void join();
+  void join();  // and gives back everything but what was counted
   double cpu_seconds() const;
 
  private:

@@ -100,6 +100,14 @@ bool has_folded_line(std::string_view head) {
   return false;
 }
 
+// Lines end with CR LF; a line that ends otherwise is not waited for.
+bool has_bare_line_feed(std::string_view bytes) {
+  for (size_t at = bytes.find('\n'); at != std::string_view::npos; at = bytes.find('\n', at + 1)) {
+    if (at == 0 || bytes[at - 1] != '\r') return true;
+  }
+  return false;
+}
+
 // Where the request target passes its limit; no place for one that does not.
 size_t end_of_long_target(std::string_view bytes, size_t most) {
   const size_t first = bytes.find(' ');
@@ -170,7 +178,10 @@ Reading read_head(const char* bytes, size_t size, const Limits& limits, HttpHead
   if (error && !more) return refuse(refusal_of(error, parser.seen));
   if (long_target <= most) return refuse(Refusal::uri_too_long);
   if (head_size > most) return refuse(Refusal::header_too_large);
-  if (more) return end == std::string_view::npos ? Reading::more : refuse(Refusal::bad_request);
+  if (more) {
+    const bool waits = end == std::string_view::npos && !has_bare_line_feed(all);
+    return waits ? Reading::more : refuse(Refusal::bad_request);
+  }
   if (has_folded_line(all.substr(0, head_size))) return refuse(Refusal::bad_request);
   const Refusal wrong = interpret(parser.seen);
   if (wrong != Refusal::none) return refuse(wrong);
@@ -209,9 +220,10 @@ Reading ChunkedBody::read(const char* bytes, size_t size, std::string& body, siz
     error_code error;
     used += parser_->put(boost::asio::const_buffer(bytes + used, size - used), error);
     if (error == http::error::need_more || (!error && used == size && !parser_->is_done())) {
-      // a line of a size, an extension or a trailer that does not end
-      if (size - used <= max_left_) return Reading::more;
-      refusal = Refusal::header_too_large;
+      // what is left is the beginning of a line: a size with its extensions, or a trailer field
+      const std::string_view left(bytes + used, size - used);
+      if (left.size() <= max_left_ && !has_bare_line_feed(left)) return Reading::more;
+      refusal = left.size() > max_left_ ? Refusal::header_too_large : Refusal::bad_request;
       return Reading::refused;
     }
     if (error) {

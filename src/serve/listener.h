@@ -13,9 +13,11 @@
 #include "server.h"
 
 #ifndef _WIN32
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <cerrno>
 #endif
 
 namespace voxridge {
@@ -36,14 +38,16 @@ class Listener {
 template <class Protocol>
 class ListenerOf : public Listener {
  public:
-  ListenerOf(asio::io_context& context, const typename Protocol::endpoint& endpoint, const std::string& place)
-      : acceptor_(context) {
+  // `otherwise`: the error where the place is not one that is taken.
+  ListenerOf(asio::io_context& context, const typename Protocol::endpoint& endpoint, const std::string& place,
+             ErrorCode otherwise)
+      : acceptor_(context), protocol_(endpoint.protocol()) {
     SystemError error;
     const auto check = [&](const char* what) {
       if (!error) return;
       close();
       const bool taken = error == asio::error::address_in_use;
-      throw Error(taken ? ErrorCode::port_in_use : ErrorCode::network,
+      throw Error(taken ? ErrorCode::port_in_use : otherwise,
                   std::string(what) + " " + place + ": " + error.message() + ".", "", place);
     };
     acceptor_.open(endpoint.protocol(), error);
@@ -66,10 +70,22 @@ class ListenerOf : public Listener {
     acceptor_.async_wait(asio::socket_base::wait_read, std::move(handler));
   }
   Socket accept(asio::io_context& context, SystemError& error) override {
+#ifdef __linux__
+    // In one step: no program that another thread starts meanwhile gets a copy.
+    Socket socket(context);
+    const int descriptor = accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0) {
+      error.assign(errno, boost::system::system_category());
+      return socket;
+    }
+    socket.assign(protocol_, descriptor, error);
+    return socket;
+#else
     typename Protocol::socket socket(context);
     acceptor_.accept(socket, error);
     if (error) return Socket(context);
     return Socket(std::move(socket));
+#endif
   }
   void close() override {
     if (!acceptor_.is_open()) return;
@@ -86,6 +102,8 @@ class ListenerOf : public Listener {
   typename Protocol::acceptor acceptor_;
 
  private:
+  const asio::generic::stream_protocol protocol_;
+
   // A port that was closed a moment ago can be had again, but not one that another process listens on.
   void own_address() {
     SystemError ignored;
@@ -101,7 +119,7 @@ class ListenerOf : public Listener {
 class TcpListener : public ListenerOf<asio::ip::tcp> {
  public:
   TcpListener(asio::io_context& context, const asio::ip::tcp::endpoint& endpoint, const std::string& place)
-      : ListenerOf(context, endpoint, place) {}
+      : ListenerOf(context, endpoint, place, ErrorCode::network) {}
   int port() const override {
     SystemError error;
     return acceptor_.local_endpoint(error).port();
@@ -113,7 +131,7 @@ class TcpListener : public ListenerOf<asio::ip::tcp> {
 class PathListener : public ListenerOf<asio::local::stream_protocol> {
  public:
   PathListener(asio::io_context& context, const std::string& path)
-      : ListenerOf(context, free_path(context, path), path), path_(path), process_(getpid()) {
+      : ListenerOf(context, free_path(context, path), path, ErrorCode::file), path_(path), process_(getpid()) {
     chmod(path.c_str(), S_IRUSR | S_IWUSR);
   }
   ~PathListener() override { close(); }

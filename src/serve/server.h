@@ -7,7 +7,7 @@
 //   while (!server.wait(0.1)) {}     until the last thread has ended
 //
 // All members may be called from any thread of the process that made the server, and none waits for a request, except
-// wait(). A fork takes no threads along: in the child every descriptor of a server is closed at once, and the object
+// wait(). A fork takes no threads along: in the child every socket of a server is closed at once, and the object
 // must not be touched (is_of_this_process()).
 #pragma once
 

@@ -54,19 +54,25 @@ class Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  // While the server closes: a connection between two requests ends. Who has just had a reply may be sending the next
-  // request, and who has just connected the first one: these get a moment to come, and a reply that says it was the
-  // last.
+  // While the server closes: who has just had a reply may be sending the next request, which gets a moment to come, and
+  // a reply that says it was the last.
   void close_if_idle(int64_t now) {
-    if (!may_be_evicted() || now < connection_.since() + to_ns(connection_.is_fresh() ? 1 : 0.2)) return;
-    read(now);
-    if (may_be_evicted()) close();
+    if (now >= connection_.since() + to_ns(0.2)) end_idle(now);
   }
 
-  bool may_be_evicted() const { return connection_.is_idle() && unsent_.empty() && !lingers_; }
-  bool is_slow_head(int64_t now) const {
-    return connection_.in_head() && unsent_.empty() && !lingers_ && now >= connection_.since() + to_ns(1);
+  // Ends a connection that waits for a request, if a last look finds none. Says whether it has ended.
+  bool end_idle(int64_t now) {
+    if (!is_idle(now)) return false;
+    read(now);
+    if (is_idle(now)) close();
+    return !socket_.is_open();
   }
+
+  // Between requests. Who has just connected is about to send one.
+  bool is_idle(int64_t now) const {
+    return connection_.is_idle() && unsent_.empty() && !lingers_ && (!connection_.is_fresh() || is_old(now));
+  }
+  bool is_slow_head(int64_t now) const { return connection_.in_head() && unsent_.empty() && !lingers_ && is_old(now); }
   int64_t since() const { return connection_.since(); }
 
   void close() {
@@ -86,6 +92,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   const Limits& limits() const { return home_.thread.service.options.limits; }
+
+  bool is_old(int64_t now) const { return now >= connection_.since() + to_ns(1); }
 
   void wait_to_read() {
     if (waits_to_read_) return;

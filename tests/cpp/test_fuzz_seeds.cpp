@@ -6,6 +6,7 @@
 // The Makefile gives each fuzzer the name of its file.
 extern "C" int fuzz_nifti(const uint8_t* data, size_t size);
 extern "C" int fuzz_json_rows(const uint8_t* data, size_t size);
+extern "C" int fuzz_http(const uint8_t* data, size_t size);
 
 namespace voxridge_test {
 
@@ -34,6 +35,10 @@ TEST(FuzzSeeds, Nifti) {
 
 TEST(FuzzSeeds, JsonRows) {
   replay("json_rows", fuzz_json_rows, 50);
+}
+
+TEST(FuzzSeeds, Http) {
+  replay("http", fuzz_http, 80);
 }
 
 }  // namespace voxridge_test

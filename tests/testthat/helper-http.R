@@ -103,3 +103,17 @@ start_python <- function(code, ...) {
     readLines(log)
   }
 }
+
+# ---- what is served --------------------------------------------------------------------------
+
+# Features of many sizes.
+made_features <- function(n, p, seed) withr::with_seed(seed, matrix(rnorm(n * p), n) * 10^runif(n * p, -3, 2))
+
+# A fit of made-up outcomes, with a vector y for one target.
+small_fit <- function(p, t = 1L, seed = 1L, ...) {
+  withr::with_seed(seed, {
+    X <- matrix(rnorm(50 * p), 50)
+    Y <- (X[, rep_len(seq_len(p), t)] + rnorm(50 * t) > 0) + 0
+  })
+  quiet_logistic(X, if (t == 1L) drop(Y) else matrix(Y, 50), lambda = 0.1, ...)
+}

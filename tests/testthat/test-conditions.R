@@ -126,3 +126,18 @@ test_that("a result over half of the free memory is refused before any work", {
   expect_lt(proc.time()[["elapsed"]] - start, 1)
   expect_match(conditionMessage(cnd), "return_coefs")
 })
+
+test_that("wrong servers", {
+  X <- matrix(c(1, 2, 4, 3, 6, 5, 7, 8), 8)
+  fit <- quiet_logistic(X, c(0, 0, 0, 1, 0, 1, 1, 1), lambda = 1)
+  expect_snapshot(error = TRUE, serve(lm(1:3 ~ 1)))
+  expect_snapshot(error = TRUE, serve(fit, port = 70000))
+  expect_snapshot(error = TRUE, serve(fit, host = "example.org"))
+  expect_snapshot(error = TRUE, serve(fit, limits = list(max_row = 10)))
+  expect_snapshot(error = TRUE, serve(fit, limits = list(max_body_bytes = 80)))
+  expect_snapshot(error = TRUE, serve(fit, token = "too short"))
+  expect_snapshot(error = TRUE, serve(fit, port = 80, socket_path = "socket"))
+  expect_snapshot(error = TRUE, serve(fit, model_name = "my model"))
+  expect_snapshot(error = TRUE, stop_server())
+  expect_snapshot(error = TRUE, stop_server(fit))
+})

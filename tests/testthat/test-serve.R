@@ -1,43 +1,3 @@
-made_features <- function(n, p, seed) withr::with_seed(seed, matrix(rnorm(n * p), n) * 10^runif(n * p, -3, 2))
-
-# A fit of made-up outcomes, with a vector y for one target.
-small_fit <- function(p, t = 1L, seed = 1L, ...) {
-  withr::with_seed(seed, {
-    X <- matrix(rnorm(50 * p), 50)
-    Y <- (X[, rep_len(seq_len(p), t)] + rnorm(50 * t) > 0) + 0
-  })
-  quiet_logistic(X, if (t == 1L) drop(Y) else matrix(Y, 50), lambda = 0.1, ...)
-}
-
-test_that("both endpoints have the bits of predict()", {
-  skip_if_not_installed("jsonlite")
-  for (t in c(1L, 5L)) {
-    for (p in c(1L, 7L, 8L, 9L, 63L)) {
-      fit <- small_fit(p, t)
-      n <- 1e4
-      X <- made_features(n, p, seed = p + t)
-      want <- unname(as.matrix(predict(fit, X)))
-      link <- unname(as.matrix(predict(fit, X, "link")))
-      server <- local_server(fit, limits = list(max_rows = n, max_body_bytes = 2^26), n_threads = 1 + p %% 2)
-      reply <- predict_binary(server, X)
-      expect_identical(reply$status, 200L)
-      expect_identical(unname(reply$headers[c("x-rows", "x-targets")]), c("10000", as.character(t)))
-      expect_identical(numbers_of(reply, t), want)
-      expect_identical(numbers_of(predict_binary(server, X, "?output=logits"), t), link)
-      some <- if (p < 63L) seq_len(n) else 1:1500
-      got <- json_of(predict_json(server, X[some, , drop = FALSE], "?logits=true"))
-      expect_identical(as.matrix(got$probabilities), want[some, , drop = FALSE])
-      expect_identical(as.matrix(got$logits), link[some, , drop = FALSE])
-      expect_identical(as.matrix(got$decisions), (link[some, , drop = FALSE] >= 0) + 0L)
-      # a row has the bits it has in a batch
-      one <- json_of(predict_json(server, X[7L, , drop = FALSE]))
-      expect_identical(as.vector(one$probabilities), want[7L, ])
-      expect_identical(server_status(server)$rows, 3 * 1e4 - 1e4 + length(some) + 1)
-      stop_server(server)
-    }
-  }
-})
-
 test_that("outcomes of every form are served, decisions are of the positive class", {
   skip_if_not_installed("jsonlite")
   d <- logistic_data()
@@ -67,6 +27,17 @@ test_that("outcomes of every form are served, decisions are of the positive clas
   expect_identical(meta$version, substr(meta$sha256, 1L, 12L))
   expect_identical(server$model_version, meta$version)
   expect_identical(server_status(server)$model$sha256, meta$sha256)
+})
+
+test_that("a decision at the very threshold is that of predict()", {
+  skip_if_not_installed("jsonlite")
+  d <- logistic_data()
+  fit <- logistic_fits()$numbers$fit
+  server <- local_server(fit)
+  for (p in unname(predict(fit, d$X))) {
+    update(server, threshold = p)
+    expect_identical(json_of(predict_json(server, d$X))$decisions, unname(predict(fit, d$X, "class", threshold = p)))
+  }
 })
 
 test_that("columns may be named, and are never put in another order", {
@@ -198,9 +169,12 @@ test_that("a model is swapped while it serves", {
   update(server, prior = NULL, threshold = 0.5)
   expect_identical(answer(), predict(fits[[1L]], X))
   # others are refused, and nothing changes
-  for (other in list(small_fit(5L), small_fit(4L, 2L), fit_quietly(made_features(30, 4, 1), rnorm(30)),
-                     quiet_logistic(made_features(30, 4, 1), factor(rep(c("a", "b"), 15)), lambda = 1))) {
-    expect_s3_class(expect_refused(update(server, other), "fit"), "voxridge_error_model_mismatch")
+  X30 <- made_features(30, 4, 1)
+  others <- list(features = small_fit(5L), targets = small_fit(4L, 2L), kind = fit_quietly(X30, rnorm(30)),
+                 classes = quiet_logistic(X30, factor(rep(c("a", "b"), 15)), lambda = 1))
+  for (what in names(others)) {
+    cnd <- expect_refused(update(server, others[[what]]), "fit", what)
+    expect_s3_class(cnd, "voxridge_error_model_mismatch")
   }
   expect_identical(answer(), predict(fits[[1L]], X))
   expect_refused(update(server), "fit")

@@ -98,6 +98,25 @@ test_that("quantiles of buckets are on straight lines", {
   expect_match(milliseconds(Inf), "over")
 })
 
+test_that("servers that have ended leave no descriptor and no thread", {
+  skip_if_not(dir.exists("/proc/self/fd"))
+  held <- function() {
+    invisible(gc())
+    c(descriptors = length(list.files("/proc/self/fd")), threads = length(list.files("/proc/self/task")))
+  }
+  cycle <- function() {
+    server <- serve(handle_fit(), port = 0, n_threads = 2)
+    http(server, "/livez")
+    stop_server(server)
+    server$port
+  }
+  cycle()
+  before <- held()
+  for (i in 1:30) cycle()
+  wait_until(function() all(held() <= before), 2)
+  expect_identical(held(), before)
+})
+
 # ---- other processes -------------------------------------------------------------------------
 
 test_that("a child of a fork holds no port and no server", {
@@ -190,7 +209,7 @@ test_that("replies under a swap are of the model that they name", {
 connection = http.client.HTTPConnection('127.0.0.1', int(sys.argv[3]))
 seen = {}
 start = time.time()
-while time.time() - start < 1.5:
+while time.time() - start < 1:
     connection.request('POST', '/v1/predict_binary', struct.pack('<3d', 0.3, -1.2, 2.5),
                        {'Content-Type': 'application/octet-stream'})
     reply = connection.getresponse()
@@ -200,7 +219,7 @@ for (version, value), count in sorted(seen.items()):
     print(version, value, count)
 ", server$port)
   wait_until(function() server_status(server)$rows > 0, 20)
-  for (i in 1:300) {
+  for (i in 1:100) {
     name <- names(fits)[1L + i %% 2L]
     update(server, fits[[name]], model_version = name)
     Sys.sleep(0.005)
@@ -289,14 +308,43 @@ test_that("an interrupt stops a waiting server and goes on to the caller; SIGTER
   tools::pskill(waiting$worker$pid, tools::SIGINT)
   expect_identical(outcome_of(waiting), "interrupted")
   expect_true(is_refused(waiting))
-  caught <- function() bitwAnd(strtoi(sub("^SigCgt:.*([0-9a-f]{4})$", "\\1", grep("^SigCgt", readLines(
-    "/proc/self/status"), value = TRUE)), 16L), bitwShiftL(1L, 14L)) > 0L
   skip_if_not(file.exists("/proc/self/status"))
+  # signal 15 among those that this process catches
+  caught <- function() {
+    line <- grep("^SigCgt", readLines("/proc/self/status"), value = TRUE)
+    bitwAnd(strtoi(substring(line, nchar(line) - 3L), 16L), bitwShiftL(1L, 14L)) > 0L
+  }
   before <- caught()
   core_catch_sigterm(TRUE)
   expect_true(caught())
   core_catch_sigterm(FALSE)
   expect_identical(caught(), before)
+})
+
+test_that("stop_server() can be interrupted, and called again", {
+  skip_on_cran()
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  saveRDS(handle_fit(), file.path(folder, "fit.rds"))
+  worker <- start_r(c(
+    sprintf("setwd(%s)", deparse(folder)),
+    "server <- serve(readRDS('fit.rds'), port = 0, drain_timeout_s = 60)",
+    "late <- socketConnection(server$host, server$port, open = 'r+b', blocking = TRUE)",
+    "writeBin(charToRaw('POST /v1/predict HTTP/1.1\\r\\n'), late)",
+    "Sys.sleep(0.2)",
+    "file.create('ready')",
+    "first <- tryCatch(stop_server(server), interrupt = function(cnd) server_status(server))",
+    "saveRDS(list(first = first, second = stop_server(server, 0)), 'part')",
+    "file.rename('part', 'outcome')"
+  ), folder)
+  withr::defer(tools::pskill(worker$pid, tools::SIGKILL))
+  wait_until(function() file.exists(file.path(folder, "ready")), 20)
+  Sys.sleep(0.3)
+  tools::pskill(worker$pid, tools::SIGINT)
+  outcome <- outcome_of(list(worker = worker))
+  expect_true(outcome$first$running)
+  expect_false(outcome$first$ready)
+  expect_false(outcome$second$running)
 })
 
 test_that("the end of R and unloading end a server at once", {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fuzzes what reads bytes from outside with libFuzzer under the address and undefined-behaviour sanitizers: `nifti`, the
-# reader of images, and `json_rows`, that of request bodies.
+# reader of images, `json_rows`, that of request bodies, and `http`, the connections of the scoring server.
 #
-#   sh tests/cpp/fuzz/run.sh [nifti|json_rows] [SECONDS] [WORK_DIR]
+#   sh tests/cpp/fuzz/run.sh [nifti|json_rows|http] [SECONDS] [WORK_DIR]
 #
 # Without a name each has its SECONDS (default: 60), one after the other. Needs clang. It starts from the seeds, which
 # were made by hand (tests/cpp/run.sh replays them), and from what earlier runs found (corpus/NAME.tar.gz). New inputs
@@ -13,9 +13,9 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 root=$(cd "$here/../../.." && pwd) || exit 1
-names="nifti json_rows"
+names="nifti json_rows http"
 case ${1:-} in
-  nifti | json_rows) names=$1; shift ;;
+  nifti | json_rows | http) names=$1; shift ;;
 esac
 seconds=${1:-60}
 work=${2:-}
@@ -45,6 +45,20 @@ fuzz() {
   case $1 in
     nifti) build nifti "$core"/nifti_[adhr]*.cpp "$core/byte_source.cpp" || return 1 ;;
     json_rows) build json_rows "$core"/json_*.cpp "$core/number_text.cpp" "$core/body_fault.cpp" || return 1 ;;
+    http)
+      # The core's threads ask BLAS for its own; here is none.
+      echo 'namespace voxridge { bool single_blas_available() { return false; } }' >"$own/no_blas.cpp"
+      files="$own/no_blas.cpp $here/../serve/http_reply.cpp"
+      for part in predictor threads symbols memory body_fault json_rows json_text number_text binary_rows sha256; do
+        files="$files $core/$part.cpp"
+      done
+      for part in admission connection connection_answers endpoint http_fields http_head metadata metrics metrics_text \
+        refusal reply scorer served_model service; do
+        files="$files $root/src/serve/$part.cpp"
+      done
+      # shellcheck disable=SC2086
+      build http $files || return 1
+      ;;
   esac
   if [ -f "$here/corpus/$1.tar.gz" ]; then
     gzip -dc "$here/corpus/$1.tar.gz" | tar -xf - -C "$own/known" || return 1
