@@ -7,7 +7,8 @@
 #   VOXRIDGE_PEERS_TORCH=no      leave torch out       (float32 then runs on numpy alone)
 #
 # Nothing outside DIR is changed, and a second run only checks. Versions are pinned, so that a table of results names what
-# it was measured against. The R peer (glmnet) comes with R's own packages and is only checked here.
+# it was measured against. The R peers (glmnet; plumber, httpuv and jsonlite) come with R's own packages, and they and wrk
+# are only checked here.
 set -eu
 
 dir=${VOXRIDGE_PEERS:-$HOME/.cache/voxridge-peers}
@@ -19,6 +20,11 @@ sklearn=1.9.1
 himalaya=0.4.11
 threadpoolctl=3.8.0
 packaging=26.0
+fastapi=0.165.0
+pydantic=2.14.4
+uvicorn=0.54.0
+uvloop=0.23.0
+httptools=0.9.0
 torch=2.15.0
 
 say() { printf 'peers: %s\n' "$*"; }
@@ -75,6 +81,13 @@ want threadpoolctl "$threadpoolctl"
 want packaging "$packaging" # himalaya imports it without declaring it
 want himalaya "$himalaya"
 
+# what the scoring server is compared with
+want fastapi "$fastapi"
+want pydantic "$pydantic"
+want uvicorn "$uvicorn"
+want uvloop "$uvloop"
+want httptools "$httptools"
+
 add_torch() {
   if ! has torch "$torch"; then
     "$py" -m pip install --quiet --disable-pip-version-check --no-deps "torch==$torch" &&
@@ -108,5 +121,9 @@ fi
 say "nltools: left out (release 0.5.1 requires numpy < 1.24 and predates its ridge solvers)"
 
 if command -v Rscript >/dev/null 2>&1; then
-  Rscript -e 'cat(if (requireNamespace("glmnet", quietly = TRUE)) paste("peers: glmnet", packageVersion("glmnet")) else "peers: glmnet: not installed, its cases are skipped", "\n")'
+  Rscript -e 'for (name in c("glmnet", "plumber", "httpuv", "jsonlite")) {
+    there <- requireNamespace(name, quietly = TRUE)
+    cat("peers:", name, if (there) paste(packageVersion(name)) else "not installed, its cases are skipped", "\n")
+  }'
 fi
+command -v wrk >/dev/null 2>&1 || say "wrk: not installed, the serving cases that need it are skipped"

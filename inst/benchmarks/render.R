@@ -38,6 +38,25 @@ results_table <- function(rows, threads) {
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
 
+# One row per measure; `ours` and `peer` are medians of rounds, with the lowest and the highest.
+serving_table <- function(rows) {
+  value <- function(name) {
+    range <- paste0(name, c("_min", "_max"))
+    several <- !is.na(rows[[name]]) & rows[[range[1]]] < rows[[range[2]]]
+    paste0(number_cell_plain(rows[[name]], 3), ifelse(several,
+      sprintf(" (%s to %s)", number_cell_plain(rows[[range[1]]], 3), number_cell_plain(rows[[range[2]]], 3)), ""))
+  }
+  head <- c("work", "measure", "voxridge", "peer", "its value", "ratio", "wanted", "reached", "notes")
+  text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
+  problem <- ifelse(is.na(rows$problem) | rows$problem == "", "", paste("; problem:", rows$problem))
+  cells <- cbind(
+    rows$what, rows$measure, value("ours"), text(rows$peer), value("peer_value"), number_cell_plain(rows$ratio, 3),
+    text(rows$wanted), ifelse(is.na(rows$reached), "-", ifelse(rows$reached, "yes", "no")),
+    sub("^-; ", "", paste0(text(rows$detail), problem))
+  )
+  c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
+}
+
 render_results <- function(dir) {
   lines <- c(
     "# Benchmark results", "",
@@ -54,8 +73,9 @@ render_results <- function(dir) {
     about <- sprintf("%s, %s threads; %s; BLAS %s (%s); voxridge %s; %s; %s.", record$cpu %||% "unknown CPU",
       record$threads %||% "?", record$r %||% "?", record$blas %||% "?", record$blas_kernel %||% "?",
       record$voxridge %||% "?", record$peers %||% "?", record$date %||% "?")
-    lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "",
-      results_table(utils::read.csv(file), as.integer(record$threads)))
+    rows <- utils::read.csv(file)
+    table <- if (is.null(rows$measure)) results_table(rows, as.integer(record$threads)) else serving_table(rows)
+    lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "", table)
   }
   writeLines(lines, file.path(dir, "README.md"))
 }

@@ -1,19 +1,22 @@
 # Rscript inst/benchmarks/run.R --domain ridge [--size quick|full] [--repeats 5] [--threads 2] [--only PATTERN]
 #   [--sides both|ours|peers] [--rounds 2] [--limit 600] [--out DIR] [--list]
+# Rscript inst/benchmarks/run.R --domain serving [--size quick|full] [--repeats 5] [--only PATTERN] [--limit 600]
+#   [--seconds 60] [--requests 1000000] [--out DIR] [--list]
 #
 # Measures every case of cases_<domain>.R whose id matches PATTERN, and keeps one row per case in <out>/<host>.csv.
 # README.md beside this file says what is measured and how.
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 here <- dirname(normalizePath(script))
-for (file in c("data", "logistic", "sides", "engines", "engines_logistic", "compare", "host", "render")) {
+for (file in c("data", "logistic", "sides", "engines", "engines_logistic", "compare", "host", "render", "servers",
+  "serving", "serving_rows")) {
   source(file.path(here, paste0(file, ".R")))
 }
 r_engines <- c(r_engines, logistic_engines)
 
 parse_arguments <- function(arguments) {
   settings <- list(domain = "ridge", size = "full", repeats = 5, threads = 2, only = "", sides = "both", rounds = 2,
-    limit = 600, out = "", list = FALSE)
+    limit = 600, seconds = 60, requests = 1e6, out = "", list = FALSE)
   i <- 1
   while (i <= length(arguments)) {
     name <- sub("^--", "", arguments[i])
@@ -35,8 +38,12 @@ parse_arguments <- function(arguments) {
   settings
 }
 
-# Rows are identified by these columns: a new measurement replaces the old row and leaves the others.
-row_key <- function(rows) paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
+# Rows are identified by these columns: a new measurement replaces the old row and leaves the others. A serving case has
+# several rows, all made anew.
+row_key <- function(rows) {
+  if (!is.null(rows$measure)) return(rows$case)
+  paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
+}
 
 save_row <- function(row, path) {
   old <- if (file.exists(path)) utils::read.csv(path) else row[0, ]
@@ -73,16 +80,18 @@ if (settings$out == "") {
   settings$out <- if (settings$size == "full") results else tempfile("quick-results-", dirname(tempdir()))
 }
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
-csv <- file.path(settings$out, paste0(host_id(), ".csv"))
+serving <- settings$domain == "serving"
+if (serving) settings$threads <- 1L
+csv <- file.path(settings$out, paste0(host_id(), if (serving) "-serving", ".csv"))
 
 # cases that share data next to each other, so that the data are made once
 order_key <- vapply(cases, function(case) sprintf("%06d %06d %06d", case$n, case$p, case$t), "")
 for (case in cases[order(order_key)]) {
   if (settings$size == "quick") case <- utils::modifyList(case, case$quick)
   for (spectrum in case$spectra) {
-    row <- compare_case(case, spectrum, settings, here)
+    row <- if (serving) compare_serving(case, settings, here) else compare_case(case, spectrum, settings, here)
     save_row(row, csv)
-    say_row(row)
+    if (serving) say_serving(row) else say_row(row)
   }
 }
 unlink(settings$work_dir, recursive = TRUE)

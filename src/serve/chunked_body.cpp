@@ -22,6 +22,12 @@ bool is_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
 }
 
+// Of a field: a token (RFC 9110, section 5.6.2).
+bool is_in_name(char c) {
+  return digit_of(c) >= 0 || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
 }  // namespace
 
 Reading ChunkedBody::read(const char* bytes, size_t size, std::string& body, size_t& used, Refusal& refusal) {
@@ -82,9 +88,13 @@ Refusal ChunkedBody::take(char c, uint64_t room) {
       line_bytes_ = 0;
       return expect('\n', At::first_digit);
     case At::trailer_start:
-      return to_end_of_line(At::trailer, At::last_line_feed);
-    case At::trailer:
-      return to_end_of_line(At::trailer, At::trailer_line_feed);
+      if (c == '\r') return expect('\r', At::last_line_feed);
+      at_ = At::trailer_name;
+      return is_in_name(c) ? Refusal::none : Refusal::bad_request;
+    case At::trailer_name:
+      return is_in_name(c) ? Refusal::none : expect(':', At::trailer_value);
+    case At::trailer_value:
+      return to_end_of_line(At::trailer_value, At::trailer_line_feed);
     case At::trailer_line_feed:
       return expect('\n', At::trailer_start);
     case At::last_line_feed:

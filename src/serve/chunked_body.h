@@ -29,7 +29,8 @@ class ChunkedBody {
     data_return,
     data_line_feed,
     trailer_start,  // of a line
-    trailer,
+    trailer_name,
+    trailer_value,
     trailer_line_feed,
     last_line_feed,
     end

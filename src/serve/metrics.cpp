@@ -19,11 +19,22 @@ void Metrics::count_latency(Endpoint endpoint, int64_t nanoseconds) {
 }
 
 // Bins are closed above, as a bound `le` says: 0.05 counts in the first.
-void Metrics::count_score(int64_t target, double probability) {
-  const int bin = std::clamp(static_cast<int>(std::ceil(probability * kScoreBins)) - 1, 0, kScoreBins - 1);
-  const size_t at = static_cast<size_t>(target);
-  scores[at][static_cast<size_t>(bin)].add();
-  score_millionths[at].add(static_cast<int64_t>(1e6 * probability + 0.5));
+void Metrics::count_scores(const double* probabilities, int64_t n, int64_t t) {
+  for (int64_t j = 0; j < t; ++j) {
+    std::array<int64_t, kScoreBins> counts{};
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double p = probabilities[i * t + j], place = p * kScoreBins;
+      const int bin = static_cast<int>(place);
+      sum += p;
+      ++counts[static_cast<size_t>(bin > 0 && bin == place ? bin - 1 : bin)];
+    }
+    const size_t target = static_cast<size_t>(j);
+    for (size_t bin = 0; bin < counts.size(); ++bin) {
+      if (counts[bin] > 0) scores[target][bin].add(counts[bin]);
+    }
+    score_millionths[target].add(std::llround(1e6 * sum));
+  }
 }
 
 int64_t Totals::requests(Endpoint endpoint, int status) const {

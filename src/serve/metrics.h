@@ -52,7 +52,8 @@ struct Metrics {
   Counter rows, received_bytes, sent_bytes, connections, begun, ended, aborted;
 
   void count_latency(Endpoint endpoint, int64_t nanoseconds);
-  void count_score(int64_t target, double probability);
+  void count_scores(const double* probabilities, int64_t n,
+                    int64_t t);  // n x t, one row after another; t <= kScoreTargets
 };
 
 // The sum of all slots.

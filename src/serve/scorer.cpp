@@ -53,8 +53,7 @@ void Scorer::count() {
   if (probabilities_.empty()) return;
   const int64_t n = rows_ * t;
   for (int64_t i = 0; i < n; ++i) probabilities_[i] = sigmoid(logits_[i]);
-  if (t > kScoreTargets) return;
-  for (int64_t i = 0; i < n; ++i) metrics_.count_score(i % t, probabilities_[i]);
+  if (t <= kScoreTargets) metrics_.count_scores(probabilities_.data(), rows_, t);
 }
 
 // One value per row, or with several targets one array per row.
