@@ -69,7 +69,7 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       df = if (design$statistic == "f") c(ncol(design$x), df) else df,
       p = named(p),
       p_fwer = named(pmax(fold("maximum_counts"), p)),
-      q_fdr = named(stats::p.adjust(p, "BH")),
+      q_fdr = named(discovery_rate(p)),
       p_ci = if (!plan$exact) p_interval(counts, m, length(parts), tested$names),
       counts = named(counts),
       max_null = if (length(maxima) == 1L) maxima[[1L]] else do.call(cbind, maxima),
@@ -93,6 +93,14 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
     ),
     class = "voxridge_permutation_test"
   )
+}
+
+# stats::p.adjust(p, "BH"), where many columns share few values: N(p), the number of p up to p, in the place of ranks.
+discovery_rate <- function(p) {
+  known <- sort(unique(p))
+  place <- match(p, known)
+  up_to <- cumsum(tabulate(place, length(known)))
+  pmin(1, rev(cummin(rev(sum(!is.na(p)) / up_to * known))))[place]
 }
 
 # Clopper and Pearson's interval for the share of all rearrangements at least as extreme; once for each count.

@@ -68,4 +68,30 @@ struct alignas(64) DoubleStrip {
   double lane[kDoubleLanes];
 };
 
+// Part `part` of a strip.
+template <int kBytes>
+VOXRIDGE_INLINE typename Vector<kBytes>::Int& ints(IntStrip* strip, int part) {
+  return reinterpret_cast<typename Vector<kBytes>::Int*>(strip)[part];
+}
+template <int kBytes>
+VOXRIDGE_INLINE const typename Vector<kBytes>::Int& ints(const IntStrip* strip, int part) {
+  return reinterpret_cast<const typename Vector<kBytes>::Int*>(strip)[part];
+}
+template <int kBytes>
+VOXRIDGE_INLINE typename Vector<kBytes>::Word& words(IntStrip* strip, int part) {
+  return reinterpret_cast<typename Vector<kBytes>::Word*>(strip)[part];
+}
+template <int kBytes>
+VOXRIDGE_INLINE const typename Vector<kBytes>::Word& words(const IntStrip* strip, int part) {
+  return reinterpret_cast<const typename Vector<kBytes>::Word*>(strip)[part];
+}
+template <int kBytes>
+VOXRIDGE_INLINE typename Vector<kBytes>::Double& doubles(DoubleStrip* strip, int part) {
+  return reinterpret_cast<typename Vector<kBytes>::Double*>(strip)[part];
+}
+template <int kBytes>
+VOXRIDGE_INLINE const typename Vector<kBytes>::Double& doubles(const DoubleStrip* strip, int part) {
+  return reinterpret_cast<const typename Vector<kBytes>::Double*>(strip)[part];
+}
+
 }  // namespace voxridge

@@ -19,6 +19,41 @@ std::unique_ptr<PermutationKernel> make_kernel(const PermutationTest& test, cons
 
 }  // namespace
 
+int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& columns, DoubleStrip* e, DoubleStrip* paired,
+                            bool* used) {
+  ColumnState state[kDoubleLanes], partner[kDoubleLanes];
+  columns.load(j, count, e, state);
+  if (paired != nullptr) columns.load_paired(j, count, paired, partner);
+  int n_used = 0, some = 0;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    if (paired != nullptr && state[lane] == ColumnState::used) state[lane] = partner[lane];
+    used[lane] = lane < count && state[lane] == ColumnState::used;
+    n_used += used[lane];
+    if (used[lane]) some = lane;
+  }
+  if (first_ == 0) {
+    ColumnStatistic found[kDoubleLanes];
+    columns.statistics(e, paired, found);
+    for (int lane = 0; lane < count; ++lane) {
+      const double missing = std::numeric_limits<double>::quiet_NaN();
+      out_.state[j + lane] = static_cast<int>(state[lane]);
+      out_.statistic[j + lane] = used[lane] ? found[lane].statistic : missing;
+      out_.estimate[j + lane] = used[lane] ? found[lane].estimate : missing;
+      out_.df[j + lane] = used[lane] ? found[lane].df : missing;
+      out_.counts[j + lane] = 0;
+    }
+  }
+  if (n_used == 0 || n_used == kDoubleLanes) return n_used;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    if (used[lane]) continue;
+    for (int64_t i = 0; i < n(); ++i) {
+      e[i].lane[lane] = e[i].lane[some];
+      if (paired != nullptr) paired[i].lane[lane] = paired[i].lane[some];
+    }
+  }
+  return n_used;
+}
+
 void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, const Control& control) {
   const int64_t v = test.y.cols, m = test.n_permutations;
   const PermutationRows rows(test.rows);

@@ -14,22 +14,24 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-template <class V>
-VOXRIDGE_INLINE const V& vector_at(const double* from, int64_t i) {
-  return reinterpret_cast<const V*>(from)[i];
+template <int kBytes>
+VOXRIDGE_INLINE const typename Vector<kBytes>::Double& vector_at(const double* from, int64_t i) {
+  return reinterpret_cast<const typename Vector<kBytes>::Double*>(from)[i];
 }
 
 // Part i of the values: 16, 32 or 64 bytes.
-template <class V>
-VOXRIDGE_INLINE void partial_value(const CellRule& rule, const double* sums, int64_t i, V& out) {
+template <int kBytes>
+VOXRIDGE_INLINE void partial_value(const CellRule& rule, const double* sums, int64_t i,
+                                   typename Vector<kBytes>::Double& out) {
+  using V = typename Vector<kBytes>::Double;
   V left = V{} + 1.0;
   for (int64_t k = 0; k < rule.n_changed; ++k) {
-    const V along = vector_at<V>(sums + (rule.rank + k) * kCellRows, i) * kProductUnit;
+    const V along = vector_at<kBytes>(sums + (rule.rank + k) * kCellRows, i) * kProductUnit;
     left -= along * along;
   }
   V value = {};
   for (int64_t k = 0; k < rule.rank; ++k) {
-    const V along = vector_at<V>(sums + k * kCellRows, i) * kProductUnit;
+    const V along = vector_at<kBytes>(sums + k * kCellRows, i) * kProductUnit;
     V square = along * along;
     if (!rule.absolute && rule.rank == 1) square = along < 0.0 ? -square : square;
     value += square;
@@ -38,10 +40,12 @@ VOXRIDGE_INLINE void partial_value(const CellRule& rule, const double* sums, int
   out = left < kNuisanceZero ? none : value / left;
 }
 
-template <class V>
-VOXRIDGE_INLINE void welch_value(const CellRule& rule, const double* sums, int64_t i, V& out) {
+template <int kBytes>
+VOXRIDGE_INLINE void welch_value(const CellRule& rule, const double* sums, int64_t i,
+                                 typename Vector<kBytes>::Double& out) {
+  using V = typename Vector<kBytes>::Double;
   const double n = static_cast<double>(rule.n), n1 = static_cast<double>(rule.n_first), n2 = n - n1;
-  const V a = vector_at<V>(sums, i) * 0x1p-26, b = vector_at<V>(sums + kCellRows, i) * kProductUnit;
+  const V a = vector_at<kBytes>(sums, i) * 0x1p-26, b = vector_at<kBytes>(sums + kCellRows, i) * kProductUnit;
   const double t1 = rule.total * 0x1p-26, t2 = rule.total_squares * kProductUnit;
   const V rest = t1 - a, zero = {};
   V squares1 = b - a * a / n1, squares2 = (t2 - b) - rest * rest / n2;
@@ -49,7 +53,7 @@ VOXRIDGE_INLINE void welch_value(const CellRule& rule, const double* sums, int64
   squares2 = squares2 < zero ? zero : squares2;
   const V variance = squares1 / (n1 * (n1 - 1)) + squares2 / (n2 * (n2 - 1));
   // whole numbers: 0 where the means are equal
-  const V difference = (vector_at<V>(sums, i) * n - n1 * rule.total) * (0x1p-26 / (n1 * n2));
+  const V difference = (vector_at<kBytes>(sums, i) * n - n1 * rule.total) * (0x1p-26 / (n1 * n2));
   V square = difference * difference, top = V{} + kInf;
   if (!rule.absolute) {
     square = difference < 0.0 ? -square : square;
@@ -66,13 +70,13 @@ VOXRIDGE_INLINE void values_body(const CellRule& rule, const double* sums, doubl
   const int64_t parts = kCellRows * static_cast<int64_t>(sizeof(double)) / kBytes;
   for (int64_t i = 0; i < parts; ++i) {
     if (rule.statistic == PermutationStatistic::correlation) {
-      const V u = vector_at<V>(sums, i);
+      const V u = vector_at<kBytes>(sums, i);
       to[i] = u;
       if (rule.absolute) to[i] = u < 0.0 ? -u : u;
     } else if (rule.statistic == PermutationStatistic::welch) {
-      welch_value<V>(rule, sums, i, to[i]);
+      welch_value<kBytes>(rule, sums, i, to[i]);
     } else {
-      partial_value<V>(rule, sums, i, to[i]);
+      partial_value<kBytes>(rule, sums, i, to[i]);
     }
   }
 }
@@ -88,7 +92,7 @@ VOXRIDGE_INLINE void count_body(const CellRule& rule, const double* values, int6
   V* largest = reinterpret_cast<V*>(maxima);
   const V lowest = V{} - kInf;
   for (int64_t i = 0; i < rows / lanes; ++i) {
-    V value = vector_at<V>(values, i);
+    V value = vector_at<kBytes>(values, i);
     count -= value >= threshold;
     if (partial) {
       const L lost = value == kInf;

@@ -4,11 +4,15 @@
 // With an orthonormal basis Q of the nuisance, E = y - Q Q'y, an orthonormal basis X of the tested part (within the
 // complement of Q), b = X'E and s = |E - X b|^2 on df degrees of freedom: t = b / sqrt(s / df), r = b / |E|,
 // F = (|b|^2 / r) / (s / df). One-sample, two-sample and correlation tests are cases of this.
+//
+// Eight columns are worked on side by side, a row of them a strip: the sums of a column are taken in the order of its
+// samples, whatever the machine.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "lanes.h"
 #include "view.h"
 
 namespace voxridge {
@@ -35,27 +39,31 @@ struct ColumnStatistic {
 
 class PermutationColumns {
  public:
-  PermutationColumns(MatrixView<double> y, const ColumnDesign& design)
-      : y_(y), design_(design), work_(y.rows), rest_(y.rows) {}
+  PermutationColumns(MatrixView<double> y, const ColumnDesign& design, InstructionSet set = best_instruction_set())
+      : y_(y), design_(design), set_(set), rest_(y.rows) {}
 
-  // Column j without the nuisance and at unit norm (nothing where it cannot be tested).
-  ColumnState unit(int64_t j, double* e);
+  // Columns j .. j + count - 1 (at most kDoubleLanes) without the nuisance and at unit norm. Lanes of columns that
+  // cannot be used, and those beyond the last column, hold whatever.
+  void load(int64_t j, int64_t count, DoubleStrip* e, ColumnState* state);
 
-  // The same for column j of the paired matrix.
-  ColumnState paired_unit(int64_t j, double* x);
+  // The same of the paired matrix.
+  void load_paired(int64_t j, int64_t count, DoubleStrip* x, ColumnState* state);
 
-  // Of the column that unit() made last; `x`: of paired_unit(), or nullptr.
-  ColumnStatistic statistic(const double* e, const double* x);
+  // Of the columns loaded last; `x`: as load_paired() made them, or nullptr.
+  void statistics(const DoubleStrip* e, const DoubleStrip* x, ColumnStatistic* out);
 
  private:
-  ColumnState standardize(const double* column, double mu, double* e);
-  ColumnStatistic welch(const double* e) const;
+  void read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to);
+  void standardize(double mu, DoubleStrip* e, ColumnState* state, double* size);
+  ColumnStatistic statistic_of(double b, double h, double s, double size) const;
+  void welch(const DoubleStrip* e, ColumnStatistic* out) const;
 
   MatrixView<double> y_;
   const ColumnDesign& design_;
-  std::vector<double> work_;
-  std::vector<double> rest_;
-  double size_ = 1;  // norm of E, in the unit of the data
+  InstructionSet set_;
+  std::vector<DoubleStrip> rest_;
+  std::vector<double> column_;
+  double size_[kDoubleLanes] = {};  // norms of E, in the unit of the data
 };
 
 }  // namespace voxridge

@@ -1,7 +1,6 @@
 // What the ways of counting permutations share: columns come in, counts and maxima of a batch of rows go out.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -32,24 +31,10 @@ class PermutationKernel {
   virtual double statistic_of(double value) const = 0;
 
  protected:
-  // Column j at unit norm in `e`; false where it is left out. The first batch writes what is known about it.
-  bool load(int64_t j, PermutationColumns& columns, double* e, double* paired) {
-    ColumnState state = columns.unit(j, e);
-    if (state == ColumnState::used && paired != nullptr) state = columns.paired_unit(j, paired);
-    if (first_ > 0) return state == ColumnState::used;
-    out_.state[j] = static_cast<int>(state);
-    ColumnStatistic found;
-    if (state == ColumnState::used) {
-      found = columns.statistic(e, paired);
-    } else {
-      found.statistic = found.estimate = found.df = std::numeric_limits<double>::quiet_NaN();
-    }
-    out_.statistic[j] = found.statistic;
-    out_.estimate[j] = found.estimate;
-    out_.df[j] = found.df;
-    out_.counts[j] = 0;
-    return state == ColumnState::used;
-  }
+  // Columns j .. j + count - 1 (up to kDoubleLanes), side by side in `e` and, where there are partners, in `paired`:
+  // which of them take part. The first batch writes what is known about them. Lanes that take no part repeat one that
+  // does, which changes no maximum.
+  int load(int64_t j, int64_t count, PermutationColumns& columns, DoubleStrip* e, DoubleStrip* paired, bool* used);
 
   int64_t n() const { return test_.y.rows; }
   double sign() const { return test_.negate ? -1.0 : 1.0; }

@@ -81,15 +81,12 @@ class PairedKernel : public PermutationKernel {
       worker.e.resize(n());
     }
     PermutationColumns columns(test_.y, test_.design);
-    std::vector<double> unit(n()), partner(n());
-    int used = 0;
-    for (int64_t j = begin; j < end; ++j) {
-      if (load(j, columns, unit.data(), partner.data())) put(j, used++, unit.data(), partner.data(), worker);
-      if (used == kDoubleLanes || (j + 1 == end && used > 0)) {
-        control.check_stop();
-        count(used, worker);
-        used = 0;
-      }
+    for (int64_t j = begin; j < end; j += kDoubleLanes) {
+      control.check_stop();
+      const int64_t here = std::min<int64_t>(kDoubleLanes, end - j);
+      if (load(j, here, columns, worker.e.data(), worker.x.data(), worker.used) == 0) continue;
+      round(j, worker);
+      count(j, worker);
     }
   }
 
@@ -106,36 +103,44 @@ class PairedKernel : public PermutationKernel {
   struct Worker {
     std::vector<DoubleStrip> x, e;
     std::vector<double> maxima;
-    int64_t columns[kDoubleLanes];
+    bool used[kDoubleLanes];
+    double threshold[kDoubleLanes];
   };
 
-  void put(int64_t j, int lane, const double* unit, const double* partner, Worker& worker) {
-    double u = 0;
-    for (int64_t i = 0; i < n(); ++i) {
-      const double x = std::rint(partner[i] * kProductScale), e = sign() * std::rint(unit[i] * kProductScale);
-      worker.x[i].lane[lane] = x;
-      worker.e[i].lane[lane] = e;
-      u += x * e;
+  // To the lattice, and the observed values.
+  void round(int64_t j, Worker& worker) {
+    for (int lane = 0; lane < kDoubleLanes; ++lane) {
+      double u = 0;
+      for (int64_t i = 0; i < n(); ++i) {
+        double &x = worker.x[i].lane[lane], &e = worker.e[i].lane[lane];
+        x = std::rint(x * kProductScale);
+        e = sign() * std::rint(e * kProductScale);
+        u += x * e;
+      }
+      worker.threshold[lane] = cell_threshold(rule_, test_.absolute ? std::fabs(u) : u, n());
+      if (worker.used[lane]) threshold_[j + lane] = worker.threshold[lane];
     }
-    worker.columns[lane] = j;
-    threshold_[j] = cell_threshold(rule_, test_.absolute ? std::fabs(u) : u, n());
   }
 
-  void count(int used, Worker& worker) {
-    int64_t counts[kDoubleLanes] = {};
+  void count(int64_t j, Worker& worker) {
+    int counts[kDoubleLanes] = {};
     DoubleStrip sums;
     for (int64_t r = 0; r < count_; ++r) {
       strip_sums(worker.x.data(), worker.e.data(), orders_.data() + r * n(), n(), sums);
-      for (int lane = 0; lane < used; ++lane) {
+      double largest = worker.maxima[r];
+      for (int lane = 0; lane < kDoubleLanes; ++lane) {
         const double u = sums.lane[lane], value = test_.absolute ? std::fabs(u) : u;
-        counts[lane] += value >= threshold_[worker.columns[lane]];
-        worker.maxima[r] = std::max(worker.maxima[r], value);
-        if (out_.null != nullptr) {
-          out_.null[first_ + r + worker.columns[lane] * test_.n_permutations] = sign() * statistic_of(u);
+        counts[lane] += value >= worker.threshold[lane];
+        largest = std::max(largest, value);
+        if (out_.null != nullptr && worker.used[lane]) {
+          out_.null[first_ + r + (j + lane) * test_.n_permutations] = sign() * statistic_of(u);
         }
       }
+      worker.maxima[r] = largest;
     }
-    for (int lane = 0; lane < used; ++lane) out_.counts[worker.columns[lane]] += static_cast<int>(counts[lane]);
+    for (int lane = 0; lane < kDoubleLanes; ++lane) {
+      if (worker.used[lane]) out_.counts[j + lane] += counts[lane];
+    }
   }
 
   CellRule rule_;

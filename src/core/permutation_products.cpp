@@ -79,9 +79,14 @@ class ProductKernel : public PermutationKernel {
     worker.columns.clear();
     worker.rules.clear();
     PermutationColumns columns(test_.y, test_.design);
-    std::vector<double> unit(n());
-    for (int64_t j = begin; j < end; ++j) {
-      if (load(j, columns, unit.data(), nullptr)) put(j, unit.data(), worker);
+    std::vector<DoubleStrip> unit(n());
+    for (int64_t j = begin; j < end; j += kDoubleLanes) {
+      const int64_t here = std::min<int64_t>(kDoubleLanes, end - j);
+      bool used[kDoubleLanes];
+      load(j, here, columns, unit.data(), nullptr, used);
+      for (int lane = 0; lane < here; ++lane) {
+        if (used[lane]) put(j + lane, unit.data(), lane, worker);
+      }
     }
     const int64_t used = static_cast<int64_t>(worker.columns.size());
     if (used == 0) return;
@@ -145,11 +150,11 @@ class ProductKernel : public PermutationKernel {
   }
 
   // Column j takes the next place of the tile, and gets its threshold.
-  void put(int64_t j, const double* unit, Worker& worker) {
+  void put(int64_t j, const DoubleStrip* unit, int lane, Worker& worker) {
     double* e = worker.e.data() + static_cast<int64_t>(worker.columns.size()) * n();
     CellRule rule = rule_;
     for (int64_t i = 0; i < n(); ++i) {
-      e[i] = sign() * std::rint(unit[i] * kProductScale);
+      e[i] = sign() * std::rint(unit[i].lane[lane] * kProductScale);
       rule.total += e[i];
       rule.total_squares += e[i] * e[i];
     }

@@ -63,17 +63,25 @@ class SumKernel : public PermutationKernel {
       worker.e.resize(n());
     }
     PermutationColumns columns(test_.y, test_.design);
-    int used = 0;
-    for (int64_t j = begin; j < end; ++j) {
-      if (load(j, columns, worker.e.data(), nullptr)) {
-        put(j, used, worker);
-        ++used;
+    for (int64_t j = begin; j < end; j += kLanes) {
+      control.check_stop();
+      int used = 0;
+      for (int half = 0; half < 2; ++half) {
+        const int64_t from = j + half * kDoubleLanes;
+        bool* flags = worker.used + half * kDoubleLanes;
+        const int here = from < end ? load(from, std::min<int64_t>(kDoubleLanes, end - from), columns, worker.e.data(),
+                                           nullptr, flags)
+                                    : 0;
+        if (here == 0) {
+          std::fill_n(flags, kDoubleLanes, false);
+          if (half == 0 || used == 0) continue;
+        }
+        if (here > 0) put(from, half, worker);
+        used += here;
+        // a half without columns repeats the other
+        if (half == 1 && (here == 0 || used == here)) repeat(here == 0 ? 0 : 1, worker);
       }
-      if (used == kLanes || (j + 1 == end && used > 0)) {
-        control.check_stop();
-        count(used, worker);
-        used = 0;
-      }
+      if (used > 0) count(j, worker);
     }
   }
 
@@ -97,54 +105,65 @@ class SumKernel : public PermutationKernel {
  private:
   struct Worker {
     std::vector<IntStrip> q, maxima;
-    std::vector<double> e;
-    int64_t columns[kLanes];
+    std::vector<DoubleStrip> e;
+    bool used[kLanes];
     TablePass pass;
     TableKernel kernel;
   };
 
-  // Column j, at unit norm in worker.e, becomes a lane of the strip.
-  void put(int64_t j, int lane, Worker& worker) {
+  // Columns from j on, at unit norm in worker.e, become one half of the strip.
+  void put(int64_t j, int half, Worker& worker) {
     const double scale = sign() * scale_;
-    int64_t u = 0;
+    int32_t sums[kDoubleLanes] = {};
     for (int64_t i = 0; i < n(); ++i) {
-      const int32_t q = static_cast<int32_t>(std::rint(worker.e[i] * scale));
-      worker.q[i].lane[lane] = q;
-      if (signs_ || test_.rows.first[i]) u += q;
+      const double* e = worker.e[i].lane;
+      int32_t* q = worker.q[i].lane + half * kDoubleLanes;
+      const int32_t counted = signs_ || test_.rows.first[i] ? 1 : 0;
+      for (int lane = 0; lane < kDoubleLanes; ++lane) {
+        // adding and taking away 1.5 * 2^52 rounds to a whole number
+        q[lane] = static_cast<int32_t>((e[lane] * scale + 0x1.8p52) - 0x1.8p52);
+        sums[lane] += counted * q[lane];
+      }
     }
-    const double threshold = static_cast<double>(test_.absolute ? std::llabs(u) : u) - table_tolerance(n());
-    worker.columns[lane] = j;
-    worker.pass.threshold.lane[lane] = static_cast<int32_t>(std::max<double>(threshold, INT32_MIN));
-    threshold_[j] = threshold;
+    for (int lane = 0; lane < kDoubleLanes; ++lane) {
+      const double u = test_.absolute ? std::fabs(static_cast<double>(sums[lane])) : sums[lane];
+      const double threshold = u - table_tolerance(n());
+      worker.pass.threshold.lane[half * kDoubleLanes + lane] =
+          static_cast<int32_t>(std::max<double>(threshold, INT32_MIN));
+      if (worker.used[half * kDoubleLanes + lane]) threshold_[j + lane] = threshold;
+    }
   }
 
-  void count(int used, Worker& worker) {
-    // the other lanes repeat the first, which changes no maximum
-    for (int lane = used; lane < kLanes; ++lane) {
-      for (IntStrip& row : worker.q) row.lane[lane] = row.lane[0];
-      worker.pass.threshold.lane[lane] = worker.pass.threshold.lane[0];
-    }
+  // The other half becomes a copy of this one.
+  void repeat(int half, Worker& worker) {
+    const auto copy = [half](IntStrip& row) {
+      std::copy_n(row.lane + half * kDoubleLanes, kDoubleLanes, row.lane + (1 - half) * kDoubleLanes);
+    };
+    for (IntStrip& row : worker.q) copy(row);
+    copy(worker.pass.threshold);
+  }
+
+  void count(int64_t j, Worker& worker) {
     worker.pass.q = worker.q.data();
     worker.pass.n = n();
     worker.pass.signs = signs_;
     worker.pass.absolute = test_.absolute;
     IntStrip counts = {};
     worker.kernel.run(worker.pass, codes_, counts, worker.maxima.data());
-    for (int lane = 0; lane < used; ++lane) {
-      out_.counts[worker.columns[lane]] += counts.lane[lane];
-      if (out_.null != nullptr) keep_null(lane, worker);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!worker.used[lane]) continue;
+      out_.counts[j + lane] += counts.lane[lane];
+      if (out_.null != nullptr) keep_null(j + lane, lane, worker);
     }
   }
 
-  void keep_null(int lane, const Worker& worker) {
-    double* to = out_.null + first_ + worker.columns[lane] * test_.n_permutations;
+  void keep_null(int64_t j, int lane, const Worker& worker) {
+    double* to = out_.null + first_ + j * test_.n_permutations;
     for (int64_t r = 0; r < count_; ++r) {
-      const uint8_t* code = codes_.code.data() + r * codes_.groups;
       int64_t u = 0;
       for (int64_t i = 0; i < n(); ++i) {
-        const bool on = code[i / codes_.bits] >> (i % codes_.bits) & 1;
         const int64_t q = worker.q[i].lane[lane];
-        u += on ? q : signs_ ? -q : 0;
+        u += codes_.is_on(r, i) ? q : signs_ ? -q : 0;
       }
       to[r] = sign() * statistic_of(static_cast<double>(u));
     }

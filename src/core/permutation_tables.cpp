@@ -12,7 +12,7 @@ constexpr int64_t kRowBlock = 4096;  // where tables are built piece by piece, a
 // One loop over permutations. Tables, sums, counts and maxima are strips of 64 bytes.
 struct Loop {
   const IntStrip* tables;
-  const uint8_t* codes;
+  const uint16_t* codes;
   int64_t stride;  // between the codes of permutations
   int64_t groups, size, rows;
   IntStrip* sums;  // of earlier groups, or nullptr
@@ -20,32 +20,50 @@ struct Loop {
   IntStrip *counts, *maxima;
 };
 
-// Part `part` of a strip as a vector.
-template <class V, class Strip>
-VOXRIDGE_INLINE V& part_of(Strip* strip, int part) {
-  return reinterpret_cast<V*>(const_cast<IntStrip*>(strip))[part];
+// The row of a table that lies `offset` bytes behind its first.
+VOXRIDGE_INLINE const IntStrip* row_at(const IntStrip* table, uint16_t offset) {
+  return reinterpret_cast<const IntStrip*>(reinterpret_cast<const char*>(table) + offset);
 }
 
-template <class V, int kGroups>
-VOXRIDGE_INLINE void look_up(const Loop& loop, int part, const uint8_t* code, V& sum) {
-  const int64_t groups = kGroups > 0 ? kGroups : loop.groups;
-  const IntStrip* table = loop.tables;
-  sum = part_of<V>(table + code[0], part);
-  for (int64_t g = 1; g < groups; ++g) {
-    table += loop.size;
-    sum += part_of<V>(table + code[g], part);
+// Adds what the tables of groups 0 .. kGroups - 1 hold, without a loop.
+template <int kBytes, int kGroups>
+struct LookUp {
+  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
+                                  typename Vector<kBytes>::Word& sum) {
+    LookUp<kBytes, kGroups - 1>::run(loop, part, code, sum);
+    sum += words<kBytes>(row_at(loop.tables + (kGroups - 1) * loop.size, code[kGroups - 1]), part);
   }
-}
+};
+template <int kBytes>
+struct LookUp<kBytes, 1> {
+  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
+                                  typename Vector<kBytes>::Word& sum) {
+    sum = words<kBytes>(row_at(loop.tables, code[0]), part);
+  }
+};
+// Any number of groups.
+template <int kBytes>
+struct LookUp<kBytes, 0> {
+  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
+                                  typename Vector<kBytes>::Word& sum) {
+    const IntStrip* table = loop.tables;
+    sum = words<kBytes>(row_at(table, code[0]), part);
+    for (int64_t g = 1; g < loop.groups; ++g) {
+      table += loop.size;
+      sum += words<kBytes>(row_at(table, code[g]), part);
+    }
+  }
+};
 
 template <int kBytes>
 VOXRIDGE_INLINE void add_body(const Loop& loop, int part, bool first) {
   using Word = typename Vector<kBytes>::Word;
-  const uint8_t* code = loop.codes;
+  const uint16_t* code = loop.codes;
   for (int64_t r = 0; r < loop.rows; ++r, code += loop.stride) {
     Word sum;
-    look_up<Word, 0>(loop, part, code, sum);
-    if (!first) sum += part_of<Word>(loop.sums + r, part);
-    part_of<Word>(loop.sums + r, part) = sum;
+    LookUp<kBytes, 0>::run(loop, part, code, sum);
+    if (!first) sum += words<kBytes>(loop.sums + r, part);
+    words<kBytes>(loop.sums + r, part) = sum;
   }
 }
 
@@ -53,20 +71,20 @@ template <int kBytes, int kGroups, bool kAbsolute>
 VOXRIDGE_INLINE void count_body(const Loop& loop, int part) {
   using Int = typename Vector<kBytes>::Int;
   using Word = typename Vector<kBytes>::Word;
-  const Int threshold = part_of<Int>(loop.threshold, part);
-  Int counts = part_of<Int>(loop.counts, part);
-  const uint8_t* code = loop.codes;
+  const Int threshold = ints<kBytes>(loop.threshold, part);
+  Int counts = ints<kBytes>(loop.counts, part);
+  const uint16_t* code = loop.codes;
   for (int64_t r = 0; r < loop.rows; ++r, code += loop.stride) {
     Word sum;
-    look_up<Word, kGroups>(loop, part, code, sum);
-    if (kGroups == 0 && loop.sums != nullptr) sum += part_of<Word>(loop.sums + r, part);
+    LookUp<kBytes, kGroups>::run(loop, part, code, sum);
+    if (kGroups == 0 && loop.sums != nullptr) sum += words<kBytes>(loop.sums + r, part);
     Int u = (Int)sum;
     if (kAbsolute) u = u < 0 ? -u : u;
     counts -= u >= threshold;
-    Int& largest = part_of<Int>(loop.maxima + r, part);
+    Int& largest = ints<kBytes>(loop.maxima + r, part);
     largest = largest > u ? largest : u;
   }
-  part_of<Int>(loop.counts, part) = counts;
+  ints<kBytes>(loop.counts, part) = counts;
 }
 
 template <int kBytes, bool kAbsolute>
@@ -107,15 +125,40 @@ VOXRIDGE_INLINE void run_body(const Loop& loop, Step step) {
   }
 }
 
+// Sums of all patterns of up to 8 rows; 0 and 1, or signs.
+template <int kBytes>
+VOXRIDGE_INLINE void build_body(const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
+  using Word = typename Vector<kBytes>::Word;
+  for (int part = 0; part < 64 / kBytes; ++part) {
+    Word none = {};
+    for (int64_t i = 0; signs && i < n; ++i) none -= words<kBytes>(q + i, part);
+    words<kBytes>(table, part) = none;
+    for (int64_t j = 0; j < n; ++j) {
+      const Word row = words<kBytes>(q + j, part), step = signs ? row + row : row;
+      const int64_t half = int64_t{1} << j;
+      for (int64_t c = 0; c < half; ++c) words<kBytes>(table + half + c, part) = words<kBytes>(table + c, part) + step;
+    }
+  }
+}
+
 void run_baseline(const Loop& loop, Step step) {
   run_body<16>(loop, step);
+}
+void build_baseline(const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
+  build_body<16>(q, n, signs, table);
 }
 #ifdef VOXRIDGE_TARGETS
 VOXRIDGE_AVX2 void run_avx2(const Loop& loop, Step step) {
   run_body<32>(loop, step);
 }
+VOXRIDGE_AVX2 void build_avx2(const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
+  build_body<32>(q, n, signs, table);
+}
 VOXRIDGE_AVX512 void run_avx512(const Loop& loop, Step step) {
   run_body<64>(loop, step);
+}
+VOXRIDGE_AVX512 void build_avx512(const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
+  build_body<64>(q, n, signs, table);
 }
 #endif
 
@@ -128,23 +171,13 @@ void run_loop(InstructionSet set, const Loop& loop, Step step) {
   run_baseline(loop, step);
 }
 
-// Sums of all patterns of up to 8 rows; 0 and 1, or signs.
-void build(const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
-  uint32_t none[kLanes] = {};
-  for (int64_t i = 0; signs && i < n; ++i) {
-    for (int l = 0; l < kLanes; ++l) none[l] -= static_cast<uint32_t>(q[i].lane[l]);
-  }
-  std::copy_n(none, kLanes, reinterpret_cast<uint32_t*>(table[0].lane));
-  using Word = Vector<16>::Word;
-  for (int64_t j = 0; j < n; ++j) {
-    const int64_t half = int64_t{1} << j;
-    for (int part = 0; part < 4; ++part) {
-      const Word row = part_of<Word>(q + j, part), step = signs ? row + row : row;
-      for (int64_t c = 0; c < half; ++c) {
-        part_of<Word>(table + half + c, part) = part_of<Word>(table + c, part) + step;
-      }
-    }
-  }
+void build(InstructionSet set, const IntStrip* q, int64_t n, bool signs, IntStrip* table) {
+#ifdef VOXRIDGE_TARGETS
+  if (set == InstructionSet::avx512) return build_avx512(q, n, signs, table);
+  if (set == InstructionSet::avx2) return build_avx2(q, n, signs, table);
+#endif
+  (void)set;
+  build_baseline(q, n, signs, table);
 }
 
 }  // namespace
@@ -166,7 +199,7 @@ void TableKernel::run(const TablePass& pass, const PatternCodes& codes, IntStrip
       const int64_t here = std::min(at_once, codes.groups - group);
       for (int64_t g = 0; g < here; ++g) {
         const int64_t from = (group + g) * codes.bits;
-        build(pass.q + from, std::min<int64_t>(codes.bits, pass.n - from), pass.signs, tables_.data() + g * size);
+        build(set_, pass.q + from, std::min<int64_t>(codes.bits, pass.n - from), pass.signs, tables_.data() + g * size);
       }
       Loop loop;
       loop.tables = tables_.data();

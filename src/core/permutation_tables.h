@@ -15,17 +15,22 @@ namespace voxridge {
 struct PatternCodes {
   int bits = 0;
   int64_t groups = 0, rows = 0;
-  std::vector<uint8_t> code;  // rows x groups
+  std::vector<uint16_t> code;  // groups of each row: where in a table the sum is, in bytes
   PatternCodes(int64_t n, int bits_per_group, int64_t n_rows)
       : bits(bits_per_group), groups((n + bits_per_group - 1) / bits_per_group), rows(n_rows), code(groups * n_rows) {}
 
+  // Is sample i on in this row?
+  bool is_on(int64_t row, int64_t i) const {
+    return code[row * groups + i / bits] / sizeof(IntStrip) >> (i % bits) & 1;
+  }
+
   // `on`: a flag per sample; a set bit adds a sample (with signs: with a plus).
   void set(int64_t row, const char* on, int64_t n) {
-    uint8_t* to = code.data() + row * groups;
+    uint16_t* to = code.data() + row * groups;
     for (int64_t g = 0; g < groups; ++g) {
       int pattern = 0;
       for (int b = 0; b < bits && g * bits + b < n; ++b) pattern |= (on[g * bits + b] != 0) << b;
-      to[g] = static_cast<uint8_t>(pattern);
+      to[g] = static_cast<uint16_t>(pattern * sizeof(IntStrip));
     }
   }
 };
