@@ -171,16 +171,17 @@ contrast_design <- function(D, C, label, rows, call) {
     )
   }
   kept <- kept_directions(rows, n)
-  if (ncol(kept) && ncol(orthonormal(outside(x, kept), size = 1)) < r) abort_kept(label, rows, call)
   split <- split_nuisance(Q, kept)
+  if (split$n_fixed < split_nuisance(orthonormal(D), kept)$n_fixed) abort_kept(label, rows, call)
   new_permutation_design(
     if (r == 1L) "Linear model t" else "Linear model F", if (r == 1L) "t" else "f", n,
-    df = df, x = x, nuisance = split$Q, n_fixed = split$n_fixed, scale = unit / sqrt(sum(left^2)),
+    df = as.double(df), x = x, nuisance = split$Q, n_fixed = split$n_fixed, scale = unit / sqrt(sum(left^2)),
     symmetric = rows$kind == "flips"
   )
 }
 
-# Directions that no rearrangement changes.
+# Directions that no rearrangement changes. A model that has them has them as nuisance: what shuffling keeps, such as the
+# mean, it cannot test.
 kept_directions <- function(rows, n) {
   if (rows$kind == "flips") return(matrix(0, n, 0L))
   if (is.null(rows$block) || rows$whole) return(matrix(1 / sqrt(n), n, 1L))
