@@ -115,7 +115,8 @@ p_interval <- function(counts, m, n_tails, names) {
   out
 }
 
-# The smallest p that can come out. Where all is enumerated: a two-sided test finds the arrangement of opposite sign too.
+# The smallest p that can come out. Where all is enumerated, a two-sided test may find the arrangement of opposite sign
+# too.
 smallest_p <- function(design, plan, settings) {
   if (!plan$exact) return(min(1, length(permutation_tails(design, settings)) / (plan$m + 1)))
   twice <- settings$alternative == "two.sided" && design$statistic != "f" &&

@@ -175,7 +175,8 @@ plan_permutations <- function(rows, settings, call) {
   possible <- core_permutations_possible(rows)
   if (possible <= 1) {
     abort(
-      c("{.arg blocks} must leave something to rearrange, not a single arrangement: no rearrangement is possible (M = 1).",
+      c("{.arg blocks} must leave something to rearrange, not a single arrangement: no rearrangement is possible
+         (M = 1).",
         i = "Samples of one block that are in one group, or blocks of one sample, cannot change places."),
       "argument",
       found = possible, call = call

@@ -112,7 +112,8 @@ maximum_threshold <- function(x, level) {
   one <- function(maxima, level) {
     m <- length(maxima)
     allowed <- floor(if (x$exact) level * m + 1e-9 else level * (m + 1) - 1 + 1e-9)
-    if (allowed < 0 || anyNA(maxima)) return(NA_real_)
+    # the data are one of all arrangements
+    if (allowed < x$exact || anyNA(maxima)) return(NA_real_)
     sort(maxima, decreasing = TRUE)[allowed + 1]
   }
   if (is.matrix(x$max_null)) {

@@ -2,8 +2,8 @@
 #'
 #' Tests for every column (voxel) whether two groups of samples differ, by exchanging the labels of samples.
 #'
-#' The statistic is Student's t with pooled variance, or Welch's t: exchanged labels assume equal distributions under the
-#' null hypothesis, Welch's statistic makes the test robust to unequal variances in large samples. How p and its
+#' The statistic is Student's t with pooled variance, or Welch's t: exchanged labels assume equal distributions under
+#' the null hypothesis, Welch's statistic makes the test robust to unequal variances in large samples. How p and its
 #' corrections are counted: see [one_sample_permutation_test()].
 #'
 #' @inheritParams one_sample_permutation_test
@@ -21,8 +21,8 @@
 #' @section Invariants:
 #' Exchanging the two levels swaps `"greater"` and `"less"`. Otherwise as [one_sample_permutation_test()].
 #' @references
-#' Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher problem.
-#' Statistics and Probability Letters 36, 9-21. \doi{10.1016/S0167-7152(97)00043-6}
+#' Janssen, A. (1997). Studentized permutation tests for non-i.i.d. hypotheses and the generalized Behrens-Fisher
+#' problem. Statistics and Probability Letters 36, 9-21. \doi{10.1016/S0167-7152(97)00043-6}
 #' @seealso [one_sample_permutation_test()], also for paired samples.
 #' @examples
 #' set.seed(1)

@@ -79,8 +79,9 @@ test_that("random orders are those of the seed; blocks keep their samples", {
   small <- small[, apply(small, 2L, stats::sd) > 0]
   x <- c(1, 2, 2, 5, 0, -1, 4, 4)
   orders <- as.matrix(expand.grid(1:6, 1:2, 1:6))
-  orders <- t(apply(orders, 1L, function(k) c(all_orders(3L)[k[1L], ], 3 + all_orders(2L)[k[2L], ],
-                                              5 + all_orders(3L)[k[3L], ])))
+  orders <- t(apply(orders, 1L, function(k) {
+    c(all_orders(3L)[k[1L], ], 3 + all_orders(2L)[k[2L], ], 5 + all_orders(3L)[k[3L], ])
+  }))
   null <- order_null(x, small, orders)
   here <- order_null(x, small, rbind(1:8))
   expect_permutations(function(...) correlate(x, small, blocks = block, ...), null$r, as.vector(here$r), null$whole,

@@ -51,7 +51,8 @@ test_that("plans: exact or not, sizes of the sets, keys", {
                            given = NULL), list(...))
   }
   plan <- plan_permutations(rows(6L), settings_of(), call)
-  expect_identical(plan[c("m", "exact", "possible", "seed")], list(m = 64, exact = TRUE, possible = 64, seed = NA_real_))
+  expect_identical(plan[c("m", "exact", "possible", "seed")],
+                   list(m = 64, exact = TRUE, possible = 64, seed = NA_real_))
   plan <- plan_permutations(rows(7L), settings_of(seed = 3), call)
   expect_identical(plan[c("m", "exact", "possible", "seed")], list(m = 100L, exact = FALSE, possible = 128, seed = 3))
   expect_true(plan_permutations(rows(7L), settings_of(exact = "always"), call)$exact)

@@ -5,8 +5,8 @@ drawn_tests <- function() {
     usual = run(), less = run(alternative = "less"), greater = run(alternative = "greater"),
     double = run(two_sided = "double"),
     "no threshold" = suppressMessages(one_sample_permutation_test(Y[1:4, ], seed = 1)),
-    "infinite statistic" = two_sample_permutation_test(cbind(Y[, 1:5], rep(0:1, each = 6)), rep(1:2, each = 6), seed = 1,
-                                                       n_permutations = 300),
+    "infinite statistic" = two_sample_permutation_test(cbind(Y[, 1:5], rep(0:1, each = 6)), rep(1:2, each = 6),
+                                                       n_permutations = 300, seed = 1),
     F = glm_permutation_test(Y, cbind(1, 1:12, (1:12)^2), rbind(c(0, 1, 0), c(0, 0, 1)), n_permutations = 99, seed = 1)
   )
 }
