@@ -54,7 +54,9 @@ correlation_permutation_test <- function(x, Y, method = c("pearson", "spearman")
   design <- new_permutation_design(
     if (method == "pearson") "Pearson correlation" else "Spearman correlation", "correlation", n,
     df = n - 2, x = if (paired) matrix(0, n, 0L) else variable, nuisance = matrix(1 / sqrt(n), n, 1L), n_fixed = 1L,
-    ranks = method == "spearman", paired = if (paired) variable
+    ranks = method == "spearman", paired = if (paired) variable,
+    symmetric = !paired && is.null(rows$block) && is_mirrored(variable[, 1L]),
+    repeats = if (paired || rows$whole) 1 else order_repeats(variable[, 1L], rows$block)
   )
   run_permutation_test(tested, design, rows, settings, call)
 }
@@ -80,6 +82,12 @@ as_variable <- function(x, n, method, call) {
   }
   matrix(centred / sqrt(sum(centred^2)), n, 1L)
 }
+
+# Is there an order with the opposite sign of every value?
+is_mirrored <- function(x) isTRUE(all.equal(sort(x), -sort(x, decreasing = TRUE)))
+
+# How many orders give the same values: those of equal values among themselves, within blocks.
+order_repeats <- function(x, block) prod(factorial(table(x, block %||% rep(1L, length(x)))))
 
 as_partners <- function(x, Y, na, call) {
   x <- if (ncol(Y) == 0L && ncol(x) == 0L) matrix(0, nrow(x), 0L) else as_double_matrix(x, call = call)

@@ -184,10 +184,12 @@ contrast_design <- function(D, C, label, rows, call) {
 # mean, it cannot test.
 kept_directions <- function(rows, n) {
   if (rows$kind == "flips") return(matrix(0, n, 0L))
-  if (is.null(rows$block) || rows$whole) return(matrix(1 / sqrt(n), n, 1L))
-  sizes <- tabulate(rows$block)
+  if (is.null(rows$block)) return(matrix(1 / sqrt(n), n, 1L))
+  # means of blocks; of the k-th samples of all blocks where these move whole
+  set <- if (rows$whole) stats::ave(seq_len(n), rows$block, FUN = seq_along) else rows$block
+  sizes <- tabulate(set)
   out <- matrix(0, n, length(sizes))
-  out[cbind(seq_len(n), rows$block)] <- 1 / sqrt(sizes[rows$block])
+  out[cbind(seq_len(n), set)] <- 1 / sqrt(sizes[set])
   out
 }
 
@@ -212,7 +214,8 @@ abort_not_estimable <- function(label, C, D, call) {
 }
 
 abort_kept <- function(label, rows, call) {
-  kept <- if (is.null(rows$block)) "constant" else if (rows$whole) "the same in all blocks" else "constant in each block"
+  where <- if (is.null(rows$block)) "" else if (rows$whole) " from block to block" else " in each block"
+  kept <- paste0("constant", where)
   abort(
     c("{.arg contrasts} must be of what shuffling changes, not of what is {kept} ({label}): it is not estimable so.",
       i = "Use {.code scheme = \"flip\"} to test an intercept."),

@@ -47,9 +47,10 @@
 #' * `counts`: v integers, the permutations at least as extreme as the data (of the smaller tail with `"double"`).
 #' * `max_null`: the largest statistic of each permutation (absolute for two-sided tests, the smallest for `"less"`; two
 #'   columns with `"double"`); NA where no column is tested.
-#' * `n_permutations`, `exact` (whether they were enumerated), `n_possible` (NA where `permutations` were given), `min_p`
-#'   (the smallest p that can occur), `alternative`, `two_sided`, `scheme` (`"flip"` or `"shuffle"`), `blocks` (data
-#'   frame of `block` and `size`, or NULL), `seed` (that reproduces the call; NULL without random numbers), `backend`.
+#' * `n_permutations`, `exact` (whether they were enumerated), `n_possible` (NA where `permutations` were given),
+#'   `min_p` (the smallest p that can occur), `alternative`, `two_sided`, `scheme` (`"flip"` or `"shuffle"`), `blocks`
+#'   (data frame of `block` and `size`, or NULL), `seed` (that reproduces the call; NULL without random numbers),
+#'   `backend`.
 #' * `excluded`: data frame of `column` (number) and `reason`: `"constant"`, `"zero"`, `"non-finite"`, or `"nuisance"`
 #'   where the nuisance part of a design explains the column.
 #' * `null`: m x v, or NULL. `mask`: that of `Y`, or NULL. `test`, `n`, `diagnostics`: what was done.
@@ -64,8 +65,8 @@
 #' on the other columns. `p_fwer` and `q_fdr` are at least `p`. Scaling a column changes no p. Flipping the sign of `Y`
 #' swaps `"greater"` and `"less"`. `p` of all rearrangements, enumerated, is that of integer arithmetic.
 #' @references
-#' Nichols, T. E., Holmes, A. P. (2002). Nonparametric permutation tests for functional neuroimaging. Human Brain Mapping
-#' 15, 1-25. \doi{10.1002/hbm.1058}
+#' Nichols, T. E., Holmes, A. P. (2002). Nonparametric permutation tests for functional neuroimaging. Human Brain
+#' Mapping 15, 1-25. \doi{10.1002/hbm.1058}
 #'
 #' Phipson, B., Smyth, G. K. (2010). Permutation p-values should never be zero. Statistical Applications in Genetics and
 #' Molecular Biology 9, 39. \doi{10.2202/1544-6115.1585}

@@ -2,12 +2,14 @@
 # as_tested(); `design`, of new_permutation_design(); `rows`, of rearrangements().
 
 # What is tested, in the form of the core (core/permutation_columns.h). `x`: n x r orthonormal; `nuisance`: n x q
-# orthonormal, the first `n_fixed` of them unchanged by rearrangements; `sums`: u is a sum of values of y.
+# orthonormal, the first `n_fixed` of them unchanged by rearrangements; `sums`: u is a sum of values of y; `symmetric`:
+# for every arrangement there is one of the opposite sign; `repeats`: how many arrangements are the same for u.
 new_permutation_design <- function(label, statistic, n, df, x = matrix(0, n, 0L), nuisance = matrix(0, n, 0L),
                                    n_fixed = 0L, scale = 1, mu = 0, ranks = FALSE, paired = NULL, first = NULL,
-                                   sums = FALSE, symmetric = FALSE) {
+                                   sums = FALSE, symmetric = FALSE, repeats = 1) {
   list(label = label, statistic = statistic, mu = mu, ranks = ranks, nuisance = nuisance, n_fixed = n_fixed, x = x,
-       paired = paired, df = df, scale = scale, first = first, sums = sums, symmetric = symmetric)
+       paired = paired, df = df, scale = scale, first = first, sums = sums, symmetric = symmetric,
+       repeats = repeats)
 }
 
 run_permutation_test <- function(tested, design, rows, settings, call) {
@@ -121,7 +123,7 @@ smallest_p <- function(design, plan, settings) {
   if (!plan$exact) return(min(1, length(permutation_tails(design, settings)) / (plan$m + 1)))
   twice <- settings$alternative == "two.sided" && design$statistic != "f" &&
     (design$symmetric || settings$two_sided == "double")
-  min(1, (1 + twice) / plan$m)
+  min(1, design$repeats * (1 + twice) / plan$m)
 }
 
 block_table <- function(rows, settings) {

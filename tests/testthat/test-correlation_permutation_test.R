@@ -94,6 +94,15 @@ test_that("random orders are those of the seed; blocks keep their samples", {
   expect_refused(correlate(x, small, blocks = rep(1:2, c(3, 5)), block_type = "whole"), "blocks", "1: 3, 2: 5")
 })
 
+test_that("the smallest p: equal values and mirror images of x", {
+  y <- cbind(c(1, 2, 4, 8, 16))
+  min_p <- function(x, ...) correlate(x, y, ...)[c("min_p", "p")]
+  expect_identical(min_p(c(0, 1, 2, 3, 7)), list(min_p = 1 / 120, p = 1 / 120))
+  expect_equal(min_p(c(0, 0, 0, 1, 1)), list(min_p = 12 / 120, p = 12 / 120))
+  expect_identical(min_p(1:5, alternative = "greater"), list(min_p = 1 / 120, p = 1 / 120))
+  expect_equal(correlate(1:5, cbind(c(1, 2, 3, 4, 5)))[c("min_p", "p")], list(min_p = 2 / 120, p = 2 / 120))
+})
+
 test_that("statistic, perfect correlation, laws", {
   x <- withr::with_seed(1, rnorm(20))
   Y <- cbind(2 * x - 5, -x, withr::with_seed(2, matrix(rnorm(20 * 200), 20)))

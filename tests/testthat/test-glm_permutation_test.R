@@ -77,6 +77,20 @@ test_that("everything enumerated, on tied data", {
   expect_permutations(run, null[, kept], observed[kept])
 })
 
+test_that("whole blocks change places", {
+  Y <- withr::with_seed(21, matrix(rnorm(12 * 20), 12))
+  block <- rep(1:4, each = 3)
+  D <- cbind(1, rep(c(-1, 0, 1), 4), rep(withr::with_seed(22, rnorm(4)), each = 3), withr::with_seed(23, rnorm(12)))
+  orders <- t(apply(all_orders(4L), 1L, function(b) rep(3 * (b - 1), each = 3) + 1:3))
+  for (contrast in list(c(0, 0, 1, 0), c(0, 0, 0, 1))) {
+    null <- freedman_lane(D, Y, contrast, orders)
+    run <- function(...) linear(Y, D, contrast, blocks = block, block_type = "whole", ...)
+    expect_permutations(run, null, refit_statistic(D, Y, contrast))
+  }
+  # what is the same in every block is not changed
+  expect_refused(linear(Y, D, c(0, 1, 0, 0), blocks = block, block_type = "whole"), "contrasts", "from block to block")
+})
+
 test_that("estimates are coefficients, F has a partial R2", {
   Y <- withr::with_seed(5, matrix(rnorm(14 * 6), 14, dimnames = list(NULL, letters[1:6])))
   D <- a_design(14L, 6)
