@@ -180,8 +180,8 @@ contrast_design <- function(D, C, label, rows, call) {
   )
 }
 
-# Directions that no rearrangement changes. A model that has them has them as nuisance: what shuffling keeps, such as the
-# mean, it cannot test.
+# Directions that no rearrangement changes. Where a model has them they must be nuisance: what shuffling keeps, such as
+# the mean, it cannot test.
 kept_directions <- function(rows, n) {
   if (rows$kind == "flips") return(matrix(0, n, 0L))
   if (is.null(rows$block)) return(matrix(1 / sqrt(n), n, 1L))

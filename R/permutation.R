@@ -45,22 +45,23 @@ permutation_tails <- function(design, settings) {
   if (settings$two_sided == "abs") "abs" else c("greater", "less")
 }
 
+# p, q and their intervals are functions of the counts, which are few: they are made once for each count. Twice the smaller
+# of two p is that of the smaller count.
 new_permutation_result <- function(parts, tested, design, plan, settings) {
   first <- parts[[1L]]
   m <- as.double(plan$m)
-  is_used <- first$state == 0L
-  share <- function(counts) {
-    p <- if (plan$exact) counts / m else (counts + 1) / (m + 1)
-    p[!is_used] <- NA_real_
-    p
-  }
+  n_tails <- length(parts)
   fold <- function(what) {
-    p <- lapply(parts, function(part) share(part[[what]]))
-    if (length(p) == 1L) p[[1L]] else pmin(1, 2 * pmin(p[[1L]], p[[2L]]))
+    counts <- Reduce(pmin, lapply(parts, `[[`, what))
+    counts[first$state != 0L] <- NA_integer_
+    counts
   }
-  counts <- Reduce(pmin, lapply(parts, `[[`, "counts"))
-  counts[!is_used] <- NA_integer_
-  p <- fold("counts")
+  p_of <- function(counts) pmin(1, n_tails * (if (plan$exact) counts / m else (counts + 1) / (m + 1)))
+  counts <- fold("counts")
+  known <- sort(unique(counts))
+  place <- match(counts, known)
+  p_known <- p_of(known)
+  p <- p_known[place]
   maxima <- lapply(parts, `[[`, "maximum")
   named <- function(x) with_names(x, tested$names)
   df <- if (design$statistic == "welch") named(first$df) else design$df
@@ -70,9 +71,9 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       estimate = named(first$estimate),
       df = if (design$statistic == "f") c(ncol(design$x), df) else df,
       p = named(p),
-      p_fwer = named(pmax(fold("maximum_counts"), p)),
-      q_fdr = named(discovery_rate(p)),
-      p_ci = if (!plan$exact) p_interval(counts, m, length(parts), tested$names),
+      p_fwer = named(pmax(p_of(fold("maximum_counts")), p)),
+      q_fdr = named(discovery_rate(p_known, place)[place]),
+      p_ci = if (!plan$exact) p_interval(known, m, n_tails, place, tested$names),
       counts = named(counts),
       max_null = if (length(maxima) == 1L) maxima[[1L]] else do.call(cbind, maxima),
       n_permutations = plan$m,
@@ -97,24 +98,18 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
   )
 }
 
-# stats::p.adjust(p, "BH"), where many columns share few values: N(p), the number of p up to p, in the place of ranks.
-discovery_rate <- function(p) {
-  known <- sort(unique(p))
-  place <- match(p, known)
+# stats::p.adjust(p, "BH") for each of the increasing values `known` of p, that columns have by their `place`: the
+# number of p up to it stands for the rank.
+discovery_rate <- function(known, place) {
   up_to <- cumsum(tabulate(place, length(known)))
-  pmin(1, rev(cummin(rev(sum(!is.na(p)) / up_to * known))))[place]
+  pmin(1, rev(cummin(rev(sum(!is.na(place)) / up_to * known))))
 }
 
-# Clopper and Pearson's interval for the share of all rearrangements at least as extreme; once for each count.
-p_interval <- function(counts, m, n_tails, names) {
-  known <- sort(unique(counts))
-  place <- match(counts, known)
-  lower <- stats::qbeta(0.025, known, m - known + 1)
-  upper <- stats::qbeta(0.975, known + 1, m - known)
-  ends <- pmin(n_tails * cbind(lower, upper), 1)
-  out <- ends[place, , drop = FALSE]
-  dimnames(out) <- list(names, c("lower", "upper"))
-  out
+# Clopper and Pearson's interval for the share of all rearrangements at least as extreme, by counts.
+p_interval <- function(known, m, n_tails, place, names) {
+  lower <- pmin(1, n_tails * stats::qbeta(0.025, known, m - known + 1))
+  upper <- pmin(1, n_tails * stats::qbeta(0.975, known + 1, m - known))
+  matrix(c(lower[place], upper[place]), ncol = 2L, dimnames = list(names, c("lower", "upper")))
 }
 
 # The smallest p that can come out. Where all is enumerated, a two-sided test may find the arrangement of opposite sign

@@ -8,7 +8,8 @@ namespace voxridge {
 
 enum class InstructionSet { baseline, avx2, avx512 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Not on Windows, where GCC does not align the stack for wide vectors.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)
 #define VOXRIDGE_TARGETS 1
 #define VOXRIDGE_AVX2 __attribute__((target("avx2")))
 #define VOXRIDGE_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
