@@ -9,15 +9,15 @@
 #' exact, without nuisance other than the constant it is exact. How p and its corrections are counted: see
 #' [one_sample_permutation_test()].
 #'
-#' `scheme = "shuffle"` assumes that errors are exchangeable, `"flip"` that they are independent and symmetric. Shuffling
-#' cannot test an intercept. All contrasts see the same permutations.
+#' `scheme = "shuffle"` assumes that errors are exchangeable, `"flip"` that they are independent and symmetric.
+#' Shuffling cannot test an intercept. All contrasts see the same permutations.
 #'
 #' @inheritParams one_sample_permutation_test
 #' @param Y n x v numeric matrix, or a vector, as in [one_sample_permutation_test()].
 #' @param design n x k numeric matrix (or data frame of numeric columns), finite: one column per regressor, the constant
 #'   included; none is added.
-#' @param contrasts A numeric vector of length k: a t test of the weighted sum of coefficients; an r x k matrix: an F test
-#'   of r such sums at once; or a named list of these.
+#' @param contrasts A numeric vector of length k: a t test of the weighted sum of coefficients; an r x k matrix: an F
+#'   test of r such sums at once; or a named list of these.
 #' @param scheme `"shuffle"` (the default) permutes samples, `"flip"` flips their signs.
 #' @param alternative,two_sided As in [one_sample_permutation_test()]; F tests have one direction.
 #'
@@ -27,15 +27,15 @@
 #'   number of permuted columns that lay in the space of the nuisance: they count as extreme.
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
-#' As [one_sample_permutation_test()]; `voxridge_error_not_estimable` for contrasts that the nuisance part explains, that
-#' are not independent, or that shuffling does not change; `voxridge_error_shape` for fewer than 1 degree of freedom;
+#' As [one_sample_permutation_test()]; `voxridge_error_not_estimable` for contrasts that the nuisance part explains,
+#' that are not independent, or that shuffling does not change; `voxridge_error_shape` for fewer than 1 degree of freedom;
 #' `voxridge_error_conflict` for one-sided F tests. Message `voxridge_message_no_constant`.
 #' @section Invariants:
-#' A design of a constant and one variable gives the p of [correlation_permutation_test()], up to ties. Changing the sign
-#' of a contrast swaps `"greater"` and `"less"`. Collinear nuisance columns and the scale of a column change no p.
+#' A design of a constant and one variable gives the p of [correlation_permutation_test()], up to ties. Changing the
+#' sign of a contrast swaps `"greater"` and `"less"`. Collinear nuisance columns and the scale of a column change no p.
 #' @references
-#' Freedman, D., Lane, D. (1983). A nonstochastic interpretation of reported significance levels. Journal of Business and
-#' Economic Statistics 1, 292-298. \doi{10.1080/07350015.1983.10509354}
+#' Freedman, D., Lane, D. (1983). A nonstochastic interpretation of reported significance levels. Journal of Business
+#' and Economic Statistics 1, 292-298. \doi{10.1080/07350015.1983.10509354}
 #'
 #' Winkler, A. M., Ridgway, G. R., Webster, M. A., Smith, S. M., Nichols, T. E. (2014). Permutation inference for the
 #' general linear model. NeuroImage 92, 381-397. \doi{10.1016/j.neuroimage.2014.01.060}
@@ -100,7 +100,8 @@ as_contrast <- function(x, k, arg, settings, call) {
   if (!is.numeric(x) || is.object(x) || length(dim(x)) > 2L || values != k || !length(x) || !all(is.finite(x))) {
     found <- describe(x)
     abort(
-      c("{.arg {arg}} must be {k} finite numbers, one per column of {.arg design}, or a matrix of such rows, not {found}.",
+      c("{.arg {arg}} must be {k} finite numbers, one per column of {.arg design}, or a matrix of such rows,
+         not {found}.",
         i = "A vector gives a t test, a matrix of several rows an F test."),
       "argument",
       expected = k, found = x, call = call
@@ -108,8 +109,8 @@ as_contrast <- function(x, k, arg, settings, call) {
   }
   C <- if (is.matrix(x)) t(x) else matrix(as.double(x), k, 1L)
   if (ncol(C) > 1L && settings$alternative != "two.sided") {
-    abort("{.arg alternative} must be {.val two.sided} for an F test ({.arg {arg}}), not {.val {settings$alternative}}.",
-          "conflict", found = settings$alternative, call = call)
+    abort("{.arg alternative} must be {.val two.sided} for an F test ({.arg {arg}}), not
+           {.val {settings$alternative}}.", "conflict", found = settings$alternative, call = call)
   }
   if (rank_of(C) < ncol(C)) {
     abort(

@@ -45,8 +45,8 @@ permutation_tails <- function(design, settings) {
   if (settings$two_sided == "abs") "abs" else c("greater", "less")
 }
 
-# p, q and their intervals are functions of the counts, which are few: they are made once for each count. Twice the smaller
-# of two p is that of the smaller count.
+# p, q and their intervals are functions of the counts, which are few: they are made once for each count. Twice the
+# smaller of two p is that of the smaller count.
 new_permutation_result <- function(parts, tested, design, plan, settings) {
   first <- parts[[1L]]
   m <- as.double(plan$m)

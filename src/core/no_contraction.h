@@ -1,5 +1,5 @@
-// Included after all other headers of a file whose sums and products must be rounded one by one: keeps the compiler from
-// fusing them, where the machine could.
+// Included after all other headers of a file whose sums and products must be rounded one by one: keeps the compiler
+// from fusing them, where the machine could.
 #pragma once
 
 #if defined(__clang__)
