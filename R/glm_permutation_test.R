@@ -28,8 +28,8 @@
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' As [one_sample_permutation_test()]; `voxridge_error_not_estimable` for contrasts that the nuisance part explains,
-#' that are not independent, or that shuffling does not change; `voxridge_error_shape` for fewer than 1 degree of freedom;
-#' `voxridge_error_conflict` for one-sided F tests. Message `voxridge_message_no_constant`.
+#' that are not independent, or that shuffling does not change; `voxridge_error_shape` for fewer than 1 degree of
+#' freedom; `voxridge_error_conflict` for one-sided F tests. Message `voxridge_message_no_constant`.
 #' @section Invariants:
 #' A design of a constant and one variable gives the p of [correlation_permutation_test()], up to ties. Changing the
 #' sign of a contrast swaps `"greater"` and `"less"`. Collinear nuisance columns and the scale of a column change no p.
