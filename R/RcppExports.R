@@ -93,6 +93,18 @@ core_nifti_write <- function(x, path, header, level, control) {
     invisible(.Call(`_voxridge_core_nifti_write`, x, path, header, level, control))
 }
 
+core_permutations_possible <- function(rows) {
+    .Call(`_voxridge_core_permutations_possible`, rows)
+}
+
+core_permutation_rows <- function(rows, m) {
+    .Call(`_voxridge_core_permutation_rows`, rows, m)
+}
+
+core_permutation_test <- function(Y, design, rows, options, control) {
+    .Call(`_voxridge_core_permutation_test`, Y, design, rows, options, control)
+}
+
 core_engine <- function(coefs, intercepts) {
     .Call(`_voxridge_core_engine`, coefs, intercepts)
 }

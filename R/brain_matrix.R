@@ -20,7 +20,8 @@
 #' @param what The element of a model or solver's result to show, a value or a row of values per target: `"scores"`
 #'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ... Of a fit of
 #'   [fit_logistic_ridge()], whose features are voxels, a value or a row per feature: `"coefs"` (the default),
-#'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is.
+#'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is. Of a
+#'   permutation test `"statistic"` (the default), `"estimate"`, `"p"`, `"p_fwer"`, `"q_fdr"` or `"counts"`.
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -146,10 +147,12 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
 # Arrays such as the scores of every fold are no maps, and settings are not per target.
 result_element <- function(x, what, call) {
   logistic <- inherits(x, "voxridge_logistic")
-  what <- what %||% if (logistic) "coefs" else if (inherits(x, "voxridge_fit")) "scores"
+  permuted <- inherits(x, "voxridge_permutation_test")
+  what <- what %||% if (logistic) "coefs" else if (permuted) "statistic" else if (inherits(x, "voxridge_fit")) "scores"
   is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
   maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
   if (logistic) maps <- intersect(maps, c("coefs", "center", "scale", "penalty"))
+  if (permuted) maps <- intersect(maps, PERMUTATION_MAPS)
   if (rlang::is_string(what) && what %in% maps) {
     return(if (logistic && is.matrix(x[[what]])) t(x[[what]]) else x[[what]])
   }

@@ -27,6 +27,7 @@
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
 #' | `voxridge_error_grid` | images or masks of other sizes or places in space, or an affine that cannot be used |
+#' | `voxridge_error_not_estimable` | a contrast that the nuisance part of a design explains, or that shuffling keeps |
 #' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
 #' | `voxridge_error_no_data` | a question about data that a fit was told not to keep |
 #' | `voxridge_error_missing_part` | a picture of a part that a fit does not hold: its scores, its mask |
@@ -65,12 +66,15 @@
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
 #' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
 #' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
+#' | `voxridge_warning_nothing_to_test` | every column of a permutation test is constant or not finite | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
 #' @section Messages:
+#' `voxridge_message_few_permutations`: a permutation test whose smallest possible p is above 0.05.
+#' `voxridge_message_no_constant`: a design without a constant column.
 #' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
 #' `voxridge_message_serving`: where `serve(wait = TRUE)` listens.
 #'
@@ -103,6 +107,11 @@ warn <- function(message, what, ..., .envir = parent.frame()) {
     ...,
     .envir = .envir
   )
+}
+
+# Tells a fact that is no fault.
+inform <- function(message, what, ..., .envir = parent.frame()) {
+  cli::cli_inform(message, class = c(paste0("voxridge_message_", what), "voxridge_message"), ..., .envir = .envir)
 }
 
 # Warns once per R process: for facts of the machine.

@@ -312,6 +312,44 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// core_permutations_possible
+double core_permutations_possible(const Rcpp::List& rows);
+RcppExport SEXP _voxridge_core_permutations_possible(SEXP rowsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_permutations_possible(rows));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_permutation_rows
+Rcpp::IntegerMatrix core_permutation_rows(const Rcpp::List& rows, int m);
+RcppExport SEXP _voxridge_core_permutation_rows(SEXP rowsSEXP, SEXP mSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< int >::type m(mSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_permutation_rows(rows, m));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_permutation_test
+Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List& design, const Rcpp::List& rows, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_permutation_test(SEXP YSEXP, SEXP designSEXP, SEXP rowsSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type design(designSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_permutation_test(Y, design, rows, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_engine
 SEXP core_engine(const Rcpp::NumericMatrix& coefs, SEXP intercepts);
 RcppExport SEXP _voxridge_core_engine(SEXP coefsSEXP, SEXP interceptsSEXP) {
@@ -583,6 +621,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_nifti_values", (DL_FUNC) &_voxridge_core_nifti_values, 3},
     {"_voxridge_core_nifti_rows", (DL_FUNC) &_voxridge_core_nifti_rows, 4},
     {"_voxridge_core_nifti_write", (DL_FUNC) &_voxridge_core_nifti_write, 5},
+    {"_voxridge_core_permutations_possible", (DL_FUNC) &_voxridge_core_permutations_possible, 1},
+    {"_voxridge_core_permutation_rows", (DL_FUNC) &_voxridge_core_permutation_rows, 2},
+    {"_voxridge_core_permutation_test", (DL_FUNC) &_voxridge_core_permutation_test, 5},
     {"_voxridge_core_engine", (DL_FUNC) &_voxridge_core_engine, 2},
     {"_voxridge_core_engine_score", (DL_FUNC) &_voxridge_core_engine_score, 5},
     {"_voxridge_core_engine_quick", (DL_FUNC) &_voxridge_core_engine_quick, 7},

@@ -1,0 +1,155 @@
+# Running a permutation test and making its result. The exported tests bring their data into one form: `tested`, of
+# as_tested(); `design`, of new_permutation_design(); `rows`, of rearrangements().
+
+# What is tested, in the form of the core (core/permutation_columns.h). `x`: n x r orthonormal; `nuisance`: n x q
+# orthonormal, the first `n_fixed` of them unchanged by rearrangements; `sums`: u is a sum of values of y; `symmetric`:
+# for every arrangement there is one of the opposite sign; `repeats`: how many arrangements are the same for u.
+new_permutation_design <- function(label, statistic, n, df, x = matrix(0, n, 0L), nuisance = matrix(0, n, 0L),
+                                   n_fixed = 0L, scale = 1, mu = 0, ranks = FALSE, paired = NULL, first = NULL,
+                                   sums = FALSE, symmetric = FALSE, repeats = 1) {
+  list(label = label, statistic = statistic, mu = mu, ranks = ranks, nuisance = nuisance, n_fixed = n_fixed, x = x,
+       paired = paired, df = df, scale = scale, first = first, sums = sums, symmetric = symmetric,
+       repeats = repeats)
+}
+
+run_permutation_test <- function(tested, design, rows, settings, call) {
+  start <- proc.time()[["elapsed"]]
+  plan <- plan_permutations(rows, settings, call)
+  v <- ncol(tested$Y)
+  tails <- permutation_tails(design, settings)
+  check_result_memory(
+    c("the null distribution (permutations x columns)" = if (settings$return_null) 8 * plan$m * v else 0,
+      "the maxima of all permutations" = 16 * plan$m * length(tails), "maps" = 80 * as.double(v)),
+    "Ask for fewer permutations, or leave {.arg return_null} out.", call
+  )
+  bar <- start_progress(settings$progress, "Permutations", call)
+  on.exit(bar$close())
+  control <- utils::modifyList(settings$control, list(progress = bar$report))
+  options <- list(n_permutations = plan$m, batch = 0L)
+  parts <- lapply(seq_along(tails), function(i) {
+    options[c("absolute", "negate")] <- list(tails[i] == "abs", tails[i] == "less")
+    options$keep_null <- settings$return_null && i == 1L
+    run_core(core_permutation_test(tested$Y, design, plan$rows, options, control), call)
+  })
+  names(parts) <- tails
+  out <- new_permutation_result(parts, tested, design, plan, settings)
+  out$diagnostics$seconds <- proc.time()[["elapsed"]] - start
+  tell_permutation_facts(out)
+  out
+}
+
+# The directions that are counted: two for twice the smaller of two p.
+permutation_tails <- function(design, settings) {
+  if (design$statistic == "f") return("abs")
+  if (settings$alternative != "two.sided") return(settings$alternative)
+  if (settings$two_sided == "abs") "abs" else c("greater", "less")
+}
+
+# p, q and their intervals are functions of the counts, which are few: they are made once for each count. Twice the
+# smaller of two p is that of the smaller count.
+new_permutation_result <- function(parts, tested, design, plan, settings) {
+  first <- parts[[1L]]
+  m <- as.double(plan$m)
+  n_tails <- length(parts)
+  fold <- function(what) {
+    counts <- Reduce(pmin, lapply(parts, `[[`, what))
+    counts[first$state != 0L] <- NA_integer_
+    counts
+  }
+  p_of <- function(counts) pmin(1, n_tails * (if (plan$exact) counts / m else (counts + 1) / (m + 1)))
+  counts <- fold("counts")
+  known <- sort(unique(counts))
+  place <- match(counts, known)
+  p_known <- p_of(known)
+  p <- p_known[place]
+  maxima <- lapply(parts, `[[`, "maximum")
+  named <- function(x) with_names(x, tested$names)
+  df <- if (design$statistic == "welch") named(first$df) else design$df
+  structure(
+    list(
+      statistic = named(first$statistic),
+      estimate = named(first$estimate),
+      df = if (design$statistic == "f") c(ncol(design$x), df) else df,
+      p = named(p),
+      p_fwer = named(pmax(p_of(fold("maximum_counts")), p)),
+      q_fdr = named(discovery_rate(p_known, place)[place]),
+      p_ci = if (!plan$exact) p_interval(known, m, n_tails, place, tested$names),
+      counts = named(counts),
+      max_null = if (length(maxima) == 1L) maxima[[1L]] else do.call(cbind, maxima),
+      n_permutations = plan$m,
+      exact = plan$exact,
+      n_possible = plan$possible,
+      min_p = smallest_p(design, plan, settings),
+      alternative = if (design$statistic == "f") "greater" else settings$alternative,
+      two_sided = if (settings$alternative == "two.sided" && design$statistic != "f") settings$two_sided,
+      scheme = if (plan$rows$kind == "flips") "flip" else "shuffle",
+      blocks = block_table(plan$rows, settings),
+      seed = if (!is.na(plan$seed)) plan$seed,
+      backend = "armadillo",
+      excluded = excluded_columns(first$state),
+      null = if (settings$return_null) with_dimnames(first$null, list(NULL, tested$names)),
+      mask = tested$mask,
+      test = design$label,
+      n = nrow(tested$Y),
+      diagnostics = list(degenerate = sum(vapply(parts, `[[`, 0, "degenerate")),
+                         n_threads = settings$control$n_threads)
+    ),
+    class = "voxridge_permutation_test"
+  )
+}
+
+# stats::p.adjust(p, "BH") for each of the increasing values `known` of p, that columns have by their `place`: the
+# number of p up to it stands for the rank.
+discovery_rate <- function(known, place) {
+  up_to <- cumsum(tabulate(place, length(known)))
+  pmin(1, rev(cummin(rev(sum(!is.na(place)) / up_to * known))))
+}
+
+# Clopper and Pearson's interval for the share of all rearrangements at least as extreme, by counts.
+p_interval <- function(known, m, n_tails, place, names) {
+  lower <- pmin(1, n_tails * stats::qbeta(0.025, known, m - known + 1))
+  upper <- pmin(1, n_tails * stats::qbeta(0.975, known + 1, m - known))
+  matrix(c(lower[place], upper[place]), ncol = 2L, dimnames = list(names, c("lower", "upper")))
+}
+
+# The smallest p that can come out. Where all is enumerated, a two-sided test may find the arrangement of opposite sign
+# too.
+smallest_p <- function(design, plan, settings) {
+  if (!plan$exact) return(min(1, length(permutation_tails(design, settings)) / (plan$m + 1)))
+  twice <- settings$alternative == "two.sided" && design$statistic != "f" &&
+    (design$symmetric || settings$two_sided == "double")
+  min(1, design$repeats * (1 + twice) / plan$m)
+}
+
+block_table <- function(rows, settings) {
+  if (is.null(rows$block)) return(NULL)
+  data.frame(block = unique(as.character(settings$blocks)), size = tabulate(rows$block))
+}
+
+EXCLUDED_REASONS <- c("constant", "zero", "non-finite", "nuisance")
+
+excluded_columns <- function(state) {
+  column <- which(state != 0L)
+  data.frame(column = column, reason = EXCLUDED_REASONS[state[column]])
+}
+
+# Facts of the data that a user must know of.
+tell_permutation_facts <- function(result) {
+  v <- length(result$statistic)
+  if (v > 0L && nrow(result$excluded) == v) {
+    reasons <- paste(unique(result$excluded$reason), collapse = ", ")
+    warn(
+      c("{.arg Y} must have a column that can be tested, not none of {v}: every p is NA.", i = "Reasons: {reasons}."),
+      "nothing_to_test"
+    )
+  }
+  if (result$min_p > 0.05) {
+    shown <- format(signif(result$min_p, 3L))
+    inform(
+      c("No p below 0.05 is possible: the smallest is {shown}.",
+        i = if (result$exact) "There are {format_count(result$n_possible)} rearrangements in all."
+            else "More permutations would allow smaller ones."),
+      "few_permutations"
+    )
+  }
+}

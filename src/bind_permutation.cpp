@@ -1,0 +1,129 @@
+// Permutation tests.
+#include <Rcpp.h>
+
+#include <string>
+
+#include "core/permutation.h"
+#include "r_session.h"
+#include "r_view.h"
+
+using namespace voxridge_r;
+
+namespace {
+
+voxridge::PermutationStatistic statistic_of(const std::string& word) {
+  using voxridge::PermutationStatistic;
+  if (word == "welch") return PermutationStatistic::welch;
+  if (word == "correlation") return PermutationStatistic::correlation;
+  return word == "f" ? PermutationStatistic::f : PermutationStatistic::t;
+}
+
+std::vector<char> flags(SEXP x) {
+  if (Rf_isNull(x)) return {};
+  const Rcpp::LogicalVector values(x);
+  return {values.begin(), values.end()};
+}
+
+voxridge::ColumnDesign design_of(const Rcpp::List& design) {
+  voxridge::ColumnDesign out;
+  out.statistic = statistic_of(design["statistic"]);
+  out.mu = design["mu"];
+  out.ranks = design["ranks"];
+  out.nuisance = span_of(design["nuisance"]);
+  out.x = span_of(design["x"]);
+  out.paired = span_of(design["paired"]);
+  out.df = design["df"];
+  out.estimate_scale = design["scale"];
+  out.first = flags(design["first"]);
+  return out;
+}
+
+voxridge::RowPlan rows_of(const Rcpp::List& rows) {
+  const std::string kind = rows["kind"];
+  voxridge::RowPlan out;
+  out.kind = kind == "flips"    ? voxridge::Rearrangement::flips
+             : kind == "labels" ? voxridge::Rearrangement::labels
+                                : voxridge::Rearrangement::orders;
+  out.n = Rcpp::as<int>(rows["n"]);
+  if (!Rf_isNull(rows["block"])) {
+    const Rcpp::IntegerVector block(static_cast<SEXP>(rows["block"]));  // counted from 1
+    out.block.assign(block.begin(), block.end());
+    for (int& b : out.block) --b;
+  }
+  out.whole = rows["whole"];
+  out.first = flags(rows["first"]);
+  out.exact = rows["exact"];
+  out.seed = static_cast<uint64_t>(Rcpp::as<double>(rows["seed"]));
+  if (!Rf_isNull(rows["given"])) {
+    const Rcpp::IntegerMatrix given(static_cast<SEXP>(rows["given"]));
+    out.given = {INTEGER(given), given.nrow(), given.ncol(), given.nrow()};
+  }
+  return out;
+}
+
+}  // namespace
+
+// How many rearrangements there are.
+// [[Rcpp::export]]
+double core_permutations_possible(const Rcpp::List& rows) {
+  return voxridge::PermutationRows(rows_of(rows)).possible();
+}
+
+// Rearrangements 1 .. m, one a row, as the tests draw them: signs, members of the first group (1, 0), or places from 1.
+// [[Rcpp::export]]
+Rcpp::IntegerMatrix core_permutation_rows(const Rcpp::List& rows, int m) {
+  const voxridge::PermutationRows made(rows_of(rows));
+  Rcpp::IntegerMatrix out(m, static_cast<int>(made.n()));
+  std::vector<char> on(made.n());
+  std::vector<int> from(made.n());
+  for (int r = 0; r < m; ++r) {
+    if (made.kind() == voxridge::Rearrangement::orders) made.order(r, from.data());
+    if (made.kind() == voxridge::Rearrangement::flips) made.flips(r, on.data());
+    if (made.kind() == voxridge::Rearrangement::labels) made.labels(r, on.data());
+    for (int i = 0; i < out.ncol(); ++i) {
+      out(r, i) = made.kind() == voxridge::Rearrangement::orders  ? from[i] + 1
+                  : made.kind() == voxridge::Rearrangement::flips ? 1 - 2 * on[i]
+                                                                  : on[i];
+    }
+  }
+  return out;
+}
+
+// `design` and `rows` as R/permutation.R makes them; `options`: n_permutations, absolute, negate, batch, keep_null.
+// [[Rcpp::export]]
+Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List& design, const Rcpp::List& rows,
+                                 const Rcpp::List& options, const Rcpp::List& control) {
+  voxridge::PermutationTest test;
+  test.y = view_of(Y);
+  test.design = design_of(design);
+  test.rows = rows_of(rows);
+  test.sums = design["sums"];
+  test.n_fixed = Rcpp::as<int>(design["n_fixed"]);
+  test.absolute = options["absolute"];
+  test.negate = options["negate"];
+  test.n_permutations = Rcpp::as<int>(options["n_permutations"]);
+  test.batch = Rcpp::as<int>(options["batch"]);
+  const int v = Y.ncol(), m = static_cast<int>(test.n_permutations);
+  Rcpp::NumericVector statistic(v), estimate(v), df(v), maximum(m);
+  Rcpp::IntegerVector state(v), counts(v), maximum_counts(v);
+  Rcpp::RObject null = R_NilValue;
+  if (Rcpp::as<bool>(options["keep_null"])) {
+    null = Rcpp::Shield<SEXP>(new_array({m, v}, {R_NilValue, R_NilValue}));
+    std::fill_n(REAL(null), Rf_xlength(null), NA_REAL);
+  }
+  voxridge::PermutationOutputs out;
+  out.statistic = statistic.begin();
+  out.estimate = estimate.begin();
+  out.df = df.begin();
+  out.state = state.begin();
+  out.counts = counts.begin();
+  out.maximum_counts = maximum_counts.begin();
+  out.maximum = maximum.begin();
+  out.null = data_of(null);
+  Session(control).run([&](const voxridge::Control& c) { voxridge::run_permutation_test(test, out, c); });
+  return Rcpp::List::create(Rcpp::Named("statistic") = statistic, Rcpp::Named("estimate") = estimate,
+                            Rcpp::Named("df") = df, Rcpp::Named("state") = state, Rcpp::Named("counts") = counts,
+                            Rcpp::Named("maximum_counts") = maximum_counts, Rcpp::Named("maximum") = maximum,
+                            Rcpp::Named("null") = null,
+                            Rcpp::Named("degenerate") = static_cast<double>(out.degenerate));
+}

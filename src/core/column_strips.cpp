@@ -1,0 +1,181 @@
+#include "column_strips.h"
+
+#include "no_contraction.h"
+
+namespace voxridge {
+
+namespace {
+
+template <int kBytes>
+struct Extent {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* z, int64_t n, StripSums& out) {
+    V largest = {}, flaw = {};
+    for (int64_t i = 0; i < n; ++i) {
+      const V x = doubles<kBytes>(z + i, part), size = x < 0.0 ? -x : x;
+      flaw += x - x;
+      largest = size > largest ? size : largest;
+    }
+    doubles<kBytes>(&out.largest, part) = largest;
+    doubles<kBytes>(&out.flaw, part) = flaw;
+  }
+};
+
+template <int kBytes>
+struct Spread {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& scale1,
+                                  const DoubleStrip& scale2, DoubleStrip& squares, DoubleStrip& spread) {
+    const V first = doubles<kBytes>(&scale1, part), second = doubles<kBytes>(&scale2, part);
+    V sum = {}, all = {}, about = {};
+    for (int64_t i = 0; i < n; ++i) {
+      V& x = doubles<kBytes>(z + i, part);
+      x = x * first * second;
+      sum += x;
+      all += x * x;
+    }
+    const V mean = sum / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) {
+      const V off = doubles<kBytes>(z + i, part) - mean;
+      about += off * off;
+    }
+    doubles<kBytes>(&squares, part) = all;
+    doubles<kBytes>(&spread, part) = about;
+  }
+};
+
+template <int kBytes>
+VOXRIDGE_INLINE void sum_squares(int part, const DoubleStrip* z, int64_t n, typename Vector<kBytes>::Double& sum) {
+  sum = typename Vector<kBytes>::Double{};
+  for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(z + i, part) * doubles<kBytes>(z + i, part);
+}
+
+template <int kBytes>
+struct Residual {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& shift, MatrixView<double> q,
+                                  DoubleStrip& before, DoubleStrip& after) {
+    const V away = doubles<kBytes>(&shift, part);
+    V sum = {};
+    for (int64_t i = 0; i < n; ++i) {
+      V& x = doubles<kBytes>(z + i, part);
+      x -= away;
+      sum += x * x;
+    }
+    doubles<kBytes>(&before, part) = sum;
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int64_t k = 0; k < q.cols; ++k) {
+        const double* direction = q.col(k);
+        V along = {};
+        for (int64_t i = 0; i < n; ++i) along += direction[i] * doubles<kBytes>(z + i, part);
+        for (int64_t i = 0; i < n; ++i) doubles<kBytes>(z + i, part) -= direction[i] * along;
+      }
+    }
+    if (q.cols > 0) sum_squares<kBytes>(part, z, n, sum);
+    doubles<kBytes>(&after, part) = sum;
+  }
+};
+
+template <int kBytes>
+struct Divide {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& by) {
+    const V divisor = doubles<kBytes>(&by, part);
+    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(z + i, part) /= divisor;
+  }
+};
+
+template <int kBytes>
+struct AlongVector {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
+                                  DoubleStrip& b) {
+    V sum = {};
+    for (int64_t i = 0; i < n; ++i) sum += x[i] * doubles<kBytes>(e + i, part);
+    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) -= x[i] * sum;
+    doubles<kBytes>(&b, part) = sum;
+  }
+};
+
+template <int kBytes>
+struct AlongStrip {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
+                                  DoubleStrip& b) {
+    V sum = {};
+    for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(x + i, part) * doubles<kBytes>(e + i, part);
+    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) -= doubles<kBytes>(x + i, part) * sum;
+    doubles<kBytes>(&b, part) = sum;
+  }
+};
+
+template <int kBytes>
+struct Squares {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* z, int64_t n, DoubleStrip& squares) {
+    V sum;
+    sum_squares<kBytes>(part, z, n, sum);
+    doubles<kBytes>(&squares, part) = sum;
+  }
+};
+
+template <template <int> class Work, class... Args>
+void run_baseline(Args&... args) {
+  for (int part = 0; part < 4; ++part) Work<16>::run(part, args...);
+}
+#ifdef VOXRIDGE_TARGETS
+template <template <int> class Work, class... Args>
+VOXRIDGE_AVX2 void run_avx2(Args&... args) {
+  for (int part = 0; part < 2; ++part) Work<32>::run(part, args...);
+}
+template <template <int> class Work, class... Args>
+VOXRIDGE_AVX512 void run_avx512(Args&... args) {
+  Work<64>::run(0, args...);
+}
+#endif
+
+template <template <int> class Work, class... Args>
+void run(InstructionSet set, Args&... args) {
+#ifdef VOXRIDGE_TARGETS
+  if (set == InstructionSet::avx512) return run_avx512<Work>(args...);
+  if (set == InstructionSet::avx2) return run_avx2<Work>(args...);
+#endif
+  (void)set;
+  run_baseline<Work>(args...);
+}
+
+}  // namespace
+
+void strip_extent(InstructionSet set, const DoubleStrip* z, int64_t n, StripSums& out) {
+  run<Extent>(set, z, n, out);
+}
+
+void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,
+                  DoubleStrip& squares, DoubleStrip& spread) {
+  run<Spread>(set, z, n, scale1, scale2, squares, spread);
+}
+
+void strip_residual(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& shift, MatrixView<double> q,
+                    DoubleStrip& before, DoubleStrip& after) {
+  run<Residual>(set, z, n, shift, q, before, after);
+}
+
+void strip_divide(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& by) {
+  run<Divide>(set, z, n, by);
+}
+
+void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
+                 DoubleStrip& b) {
+  run<AlongVector>(set, x, e, rest, n, b);
+}
+
+void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
+                 DoubleStrip& b) {
+  run<AlongStrip>(set, x, e, rest, n, b);
+}
+
+void strip_squares(InstructionSet set, const DoubleStrip* z, int64_t n, DoubleStrip& squares) {
+  run<Squares>(set, z, n, squares);
+}
+
+}  // namespace voxridge

@@ -1,0 +1,90 @@
+#include "permutation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "permutation_kernel.h"
+#include "threads.h"
+
+namespace voxridge {
+
+namespace {
+
+std::unique_ptr<PermutationKernel> make_kernel(const PermutationTest& test, const PermutationRows& rows,
+                                               PermutationOutputs& out, double* threshold) {
+  if (test.design.paired.data != nullptr) return make_paired_kernel(test, rows, out, threshold);
+  return test.sums ? make_sum_kernel(test, rows, out, threshold) : make_product_kernel(test, rows, out, threshold);
+}
+
+}  // namespace
+
+int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& columns, DoubleStrip* e, DoubleStrip* paired,
+                            bool* used) {
+  ColumnState state[kDoubleLanes], partner[kDoubleLanes];
+  columns.load(j, count, e, state);
+  if (paired != nullptr) columns.load_paired(j, count, paired, partner);
+  int n_used = 0, some = 0;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    if (paired != nullptr && state[lane] == ColumnState::used) state[lane] = partner[lane];
+    used[lane] = lane < count && state[lane] == ColumnState::used;
+    n_used += used[lane];
+    if (used[lane]) some = lane;
+  }
+  if (first_ == 0) {
+    ColumnStatistic found[kDoubleLanes];
+    columns.statistics(e, paired, found);
+    for (int lane = 0; lane < count; ++lane) {
+      const double missing = std::numeric_limits<double>::quiet_NaN();
+      out_.state[j + lane] = static_cast<int>(state[lane]);
+      out_.statistic[j + lane] = used[lane] ? found[lane].statistic : missing;
+      out_.estimate[j + lane] = used[lane] ? found[lane].estimate : missing;
+      out_.df[j + lane] = used[lane] ? found[lane].df : missing;
+      out_.counts[j + lane] = 0;
+    }
+  }
+  if (n_used == 0 || n_used == kDoubleLanes) return n_used;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    if (used[lane]) continue;
+    for (int64_t i = 0; i < n(); ++i) {
+      e[i].lane[lane] = e[i].lane[some];
+      if (paired != nullptr) paired[i].lane[lane] = paired[i].lane[some];
+    }
+  }
+  return n_used;
+}
+
+void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, const Control& control) {
+  const int64_t v = test.y.cols, m = test.n_permutations;
+  const PermutationRows rows(test.rows);
+  std::vector<double> threshold(v, std::numeric_limits<double>::infinity());
+  const std::unique_ptr<PermutationKernel> kernel = make_kernel(test, rows, out, threshold.data());
+  const int64_t batch = std::max<int64_t>(1, test.batch > 0 ? test.batch : kernel->most_rows());
+  const int64_t chunk = kernel->chunk_columns(), chunks = (v + chunk - 1) / chunk;
+  control.expect(v * ((m + batch - 1) / batch));
+  const BlasThreads blas(1);
+  for (int64_t first = 0; first < m; first += batch) {
+    const int64_t count = std::min(batch, m - first);
+    kernel->start(first, count, control.n_threads, control);
+    parallel_for(chunks, control.n_threads, [&](int64_t item, int worker) {
+      control.check_stop();
+      const int64_t begin = item * chunk, end = std::min(begin + chunk, v);
+      kernel->run(begin, end, worker, control);
+      control.advance(end - begin);
+    });
+    kernel->maxima(out.maximum + first);
+  }
+  std::vector<double> sorted(out.maximum, out.maximum + m);
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t j = 0; j < v; ++j) {
+    const auto from = std::lower_bound(sorted.begin(), sorted.end(), threshold[j]);
+    out.maximum_counts[j] = static_cast<int>(sorted.end() - from);
+  }
+  const bool none = std::none_of(out.state, out.state + v, [](int state) { return state == 0; });
+  const double sign = test.negate ? -1.0 : 1.0;
+  for (int64_t r = 0; r < m; ++r) {
+    out.maximum[r] = none ? std::numeric_limits<double>::quiet_NaN() : sign * kernel->statistic_of(out.maximum[r]);
+  }
+}
+
+}  // namespace voxridge

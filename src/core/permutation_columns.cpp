@@ -1,0 +1,162 @@
+#include "permutation_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "column_strips.h"
+
+#include "no_contraction.h"
+
+namespace voxridge {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Sums of squares that are nothing but rounding.
+bool is_rounding(double squares, double all, int64_t n) {
+  const double relative = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  return squares <= relative * relative * all;
+}
+
+void average_ranks(double* values, int64_t n) {
+  std::vector<int64_t> order(n);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(n);
+  for (int64_t i = 0; i < n;) {
+    int64_t end = i + 1;
+    while (end < n && values[order[end]] == values[order[i]]) ++end;
+    for (int64_t k = i; k < end; ++k) ranks[order[k]] = 0.5 * static_cast<double>(i + end + 1);
+    i = end;
+  }
+  std::copy(ranks.begin(), ranks.end(), values);
+}
+
+}  // namespace
+
+// Lanes beyond the last column repeat it.
+void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to) {
+  const int64_t n = y_.rows;
+  for (int64_t lane = 0; lane < kDoubleLanes; ++lane) {
+    const double* column = from.col(j + std::min(lane, count - 1));
+    if (design_.ranks) {
+      column_.assign(column, column + n);
+      const bool finite = std::all_of(column, column + n, [](double x) { return std::isfinite(x); });
+      const bool zero = std::all_of(column, column + n, [](double x) { return x == 0; });
+      if (finite && !zero) average_ranks(column_.data(), n);
+      column = column_.data();
+    }
+    for (int64_t i = 0; i < n; ++i) to[i].lane[lane] = column[i];
+  }
+}
+
+void PermutationColumns::standardize(double mu, DoubleStrip* e, ColumnState* state, double* size) {
+  const int64_t n = y_.rows;
+  StripSums found;
+  strip_extent(set_, e, n, found);
+  DoubleStrip scale1, scale2, shift, squares, spread, before, after, norm;
+  int exponent[kDoubleLanes];
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    const bool finite = found.flaw.lane[lane] == 0;
+    state[lane] = !finite                         ? ColumnState::nonfinite
+                  : found.largest.lane[lane] == 0 ? ColumnState::zero
+                                                  : ColumnState::used;
+    // a power of two brings every unit of measurement to the same place: in two factors, one may be beyond a double
+    const double largest = std::max(found.largest.lane[lane], std::fabs(mu));
+    exponent[lane] = state[lane] == ColumnState::used ? std::ilogb(largest) + 1 : 0;
+    scale1.lane[lane] = std::ldexp(1.0, -exponent[lane] / 2);
+    scale2.lane[lane] = std::ldexp(1.0, -exponent[lane] - -exponent[lane] / 2);
+    shift.lane[lane] = mu * scale1.lane[lane] * scale2.lane[lane];
+  }
+  strip_spread(set_, e, n, scale1, scale2, squares, spread);
+  strip_residual(set_, e, n, shift, design_.nuisance, before, after);
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    norm.lane[lane] = 1;
+    if (state[lane] != ColumnState::used) continue;
+    if (is_rounding(spread.lane[lane], squares.lane[lane], n)) {
+      state[lane] = ColumnState::constant;
+    } else if (is_rounding(after.lane[lane], before.lane[lane], n)) {
+      state[lane] = ColumnState::nuisance;
+    } else {
+      norm.lane[lane] = std::sqrt(after.lane[lane]);
+      size[lane] = std::ldexp(norm.lane[lane], exponent[lane]);
+    }
+  }
+  strip_divide(set_, e, n, norm);
+}
+
+void PermutationColumns::load(int64_t j, int64_t count, DoubleStrip* e, ColumnState* state) {
+  read(y_, j, count, e);
+  standardize(design_.mu, e, state, size_);
+}
+
+void PermutationColumns::load_paired(int64_t j, int64_t count, DoubleStrip* x, ColumnState* state) {
+  double size[kDoubleLanes];
+  read(design_.paired, j, count, x);
+  standardize(0, x, state, size);
+}
+
+void PermutationColumns::statistics(const DoubleStrip* e, const DoubleStrip* x, ColumnStatistic* out) {
+  if (design_.statistic == PermutationStatistic::welch) return welch(e, out);
+  const int64_t n = y_.rows, rank = x != nullptr ? 1 : design_.x.cols;
+  DoubleStrip b = {}, h = {}, s;
+  std::copy_n(e, n, rest_.data());
+  for (int64_t k = 0; k < rank; ++k) {
+    if (x != nullptr) {
+      strip_along(set_, x, e, rest_.data(), n, b);
+    } else {
+      strip_along(set_, design_.x.col(k), e, rest_.data(), n, b);
+    }
+    for (int lane = 0; lane < kDoubleLanes; ++lane) h.lane[lane] += b.lane[lane] * b.lane[lane];
+  }
+  strip_squares(set_, rest_.data(), n, s);
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    out[lane] = statistic_of(b.lane[lane], h.lane[lane], s.lane[lane], size_[lane]);
+  }
+}
+
+ColumnStatistic PermutationColumns::statistic_of(double b, double h, double s, double size) const {
+  if (is_rounding(s, 1, y_.rows)) s = 0;
+  ColumnStatistic out;
+  out.df = design_.df;
+  if (design_.statistic == PermutationStatistic::correlation) {
+    out.statistic = out.estimate = s == 0 ? std::copysign(1.0, b) : std::max(-1.0, std::min(1.0, b));
+  } else if (design_.statistic == PermutationStatistic::f) {
+    const double rank = static_cast<double>(design_.x.cols);
+    out.statistic = s == 0 ? kInf : (h / rank) / (s / design_.df);
+    out.estimate = s == 0 ? 1 : h / (h + s);
+  } else {
+    out.statistic = s == 0 ? std::copysign(kInf, b) : b * std::sqrt(design_.df / s);
+    out.estimate = b * size * design_.estimate_scale;
+  }
+  return out;
+}
+
+void PermutationColumns::welch(const DoubleStrip* e, ColumnStatistic* out) const {
+  const int64_t n = y_.rows;
+  double count[2] = {0, 0};
+  for (int64_t i = 0; i < n; ++i) count[design_.first[i] ? 0 : 1] += 1;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    double mean[2] = {0, 0}, squares[2] = {0, 0}, variance[2];
+    for (int64_t i = 0; i < n; ++i) mean[design_.first[i] ? 0 : 1] += e[i].lane[lane];
+    for (int g = 0; g < 2; ++g) mean[g] /= count[g];
+    for (int64_t i = 0; i < n; ++i) {
+      const int g = design_.first[i] ? 0 : 1;
+      squares[g] += (e[i].lane[lane] - mean[g]) * (e[i].lane[lane] - mean[g]);
+    }
+    for (int g = 0; g < 2; ++g) {
+      if (is_rounding(squares[g], 1, n)) squares[g] = 0;
+      variance[g] = squares[g] / (count[g] * (count[g] - 1));
+    }
+    const double sum = variance[0] + variance[1], difference = mean[0] - mean[1];
+    out[lane].estimate = difference * size_[lane];
+    out[lane].statistic = sum > 0 ? difference / std::sqrt(sum) : std::copysign(kInf, difference);
+    out[lane].df =
+        sum * sum / (variance[0] * variance[0] / (count[0] - 1) + variance[1] * variance[1] / (count[1] - 1));
+  }
+}
+
+}  // namespace voxridge

@@ -1,0 +1,171 @@
+// Whole permutation tests: against plain loops over enumerated rows, and the same bits for any threads and batches.
+#include <cmath>
+#include <numeric>
+
+#include "common.h"
+#include "core/permutation.h"
+
+namespace voxridge_test {
+
+namespace {
+
+struct Outcome {
+  std::vector<double> statistic, estimate, df, maximum, null;
+  std::vector<int> state, counts, maximum_counts;
+  int64_t degenerate = 0;
+};
+
+Outcome run(const PermutationTest& test, int n_threads = 1, bool keep_null = false) {
+  const int64_t v = test.y.cols, m = test.n_permutations;
+  Outcome out;
+  for (auto* to : {&out.statistic, &out.estimate, &out.df}) to->resize(v);
+  for (auto* to : {&out.state, &out.counts, &out.maximum_counts}) to->resize(v);
+  out.maximum.resize(m);
+  if (keep_null) out.null.resize(m * v);
+  PermutationOutputs to;
+  to.statistic = out.statistic.data();
+  to.estimate = out.estimate.data();
+  to.df = out.df.data();
+  to.state = out.state.data();
+  to.counts = out.counts.data();
+  to.maximum_counts = out.maximum_counts.data();
+  to.maximum = out.maximum.data();
+  to.null = keep_null ? out.null.data() : nullptr;
+  Control control;
+  control.n_threads = n_threads;
+  run_permutation_test(test, to, control);
+  out.degenerate = to.degenerate;
+  return out;
+}
+
+PermutationTest one_sample(const arma::mat& y, const arma::vec& x) {
+  PermutationTest test;
+  test.y = view_of(y);
+  test.sums = true;
+  test.rows.kind = Rearrangement::flips;
+  test.rows.n = y.n_rows;
+  test.design.x = {x.memptr(), static_cast<int64_t>(x.n_elem), 1, static_cast<int64_t>(x.n_elem)};
+  test.design.df = static_cast<double>(y.n_rows) - 1;
+  test.design.estimate_scale = 1 / std::sqrt(static_cast<double>(y.n_rows));
+  return test;
+}
+
+arma::vec unit_ones(int64_t n) {
+  return arma::vec(n, arma::fill::value(1 / std::sqrt(static_cast<double>(n))));
+}
+
+}  // namespace
+
+TEST(Permutation, FlipsOfTiedDataAreCountedAsInWholeNumbers) {
+  const int n = 9, v = 40;
+  arma::mat y = arma::round(3 * normal_matrix(n, v, 5));
+  y.col(7).zeros();
+  y.col(8).fill(2);
+  y(3, 9) = NAN;
+  const arma::vec x = unit_ones(n);
+  for (const bool absolute : {true, false}) {
+    for (const bool negate : {false, true}) {
+      PermutationTest test = one_sample(y, x);
+      test.rows.exact = true;
+      test.n_permutations = 512;
+      test.absolute = absolute;
+      test.negate = negate;
+      const Outcome got = run(test);
+      for (int j = 0; j < v; ++j) {
+        if (j == 7 || j == 8 || j == 9) {
+          EXPECT_EQ(got.state[j], j == 7 ? 2 : j == 8 ? 1 : 3);
+          EXPECT_TRUE(std::isnan(got.statistic[j]));
+          continue;
+        }
+        EXPECT_EQ(got.state[j], 0);
+        const auto value = [&](int signs) {
+          double u = 0;
+          for (int i = 0; i < n; ++i) u += (signs >> i & 1 ? -1 : 1) * y(i, j);
+          return absolute ? std::fabs(u) : negate ? -u : u;
+        };
+        int count = 0;
+        for (int signs = 0; signs < 512; ++signs) count += value(signs) >= value(0);
+        ASSERT_EQ(got.counts[j], count) << j;
+        ASSERT_GE(got.maximum_counts[j], count);
+        const double mean = arma::mean(y.col(j)), t = mean / (arma::stddev(y.col(j)) / std::sqrt(double{n}));
+        ASSERT_NEAR(got.statistic[j], t, 1e-12 * (1 + std::fabs(t)));
+        ASSERT_NEAR(got.estimate[j], mean, 1e-14);
+      }
+    }
+  }
+}
+
+TEST(Permutation, ThreadsBatchesAndOrderChangeNoBit) {
+  const int n = 20, v = 700;
+  const arma::mat y = normal_matrix(n, v, 6);
+  const arma::vec x = unit_ones(n);
+  PermutationTest test = one_sample(y, x);
+  test.rows.seed = 11;
+  test.n_permutations = 301;
+  const arma::vec r = arma::normalise(normal_matrix(n, 1, 7) - arma::mean(arma::vectorise(normal_matrix(n, 1, 7))));
+  PermutationTest correlation;
+  correlation.y = view_of(y);
+  correlation.rows.kind = Rearrangement::orders;
+  correlation.rows.n = n;
+  correlation.n_permutations = 301;
+  correlation.design.statistic = PermutationStatistic::correlation;
+  correlation.design.nuisance = {x.memptr(), n, 1, n};
+  correlation.design.x = {r.memptr(), n, 1, n};
+  correlation.n_fixed = 1;
+  PermutationTest partial = correlation;
+  partial.design.statistic = PermutationStatistic::t;
+  partial.n_fixed = 0;
+  partial.rows.kind = Rearrangement::flips;
+  for (const PermutationTest& which : {test, correlation, partial}) {
+    const Outcome one = run(which, 1, true);
+    EXPECT_EQ(one.degenerate, 0);
+    const arma::uvec order = arma::regspace<arma::uvec>(v - 1, -1, 0);
+    const arma::mat turned = y.cols(order);
+    for (const int n_threads : {1, 2, 5}) {
+      for (const int64_t batch : {37, 128, 0}) {
+        PermutationTest again = which;
+        again.batch = batch;
+        const Outcome got = run(again, n_threads, true);
+        EXPECT_EQ(got.counts, one.counts);
+        EXPECT_EQ(got.maximum, one.maximum);
+        EXPECT_EQ(got.null, one.null);
+        again.y = view_of(turned);
+        const Outcome other = run(again, n_threads);
+        EXPECT_EQ(other.maximum, one.maximum);
+        for (int j = 0; j < v; ++j) EXPECT_EQ(other.counts[v - 1 - j], one.counts[j]);
+      }
+    }
+    // what is kept of the null is what was counted
+    for (int m = 0; m < 301; ++m) {
+      double largest = 0;
+      for (int j = 0; j < v; ++j) largest = std::max(largest, std::fabs(one.null[m + 301 * j]));
+      ASSERT_EQ(largest, one.maximum[m]);
+    }
+  }
+}
+
+TEST(Permutation, NothingToTest) {
+  const arma::mat none(6, 0), zeros(6, 3, arma::fill::zeros);
+  const arma::vec x = unit_ones(6);
+  PermutationTest test = one_sample(none, x);
+  test.n_permutations = 5;
+  EXPECT_TRUE(std::isnan(run(test).maximum[0]));
+  test.y = view_of(zeros);
+  const Outcome got = run(test, 2);
+  EXPECT_TRUE(std::isnan(got.maximum[4]));
+  EXPECT_EQ(got.state, (std::vector<int>{2, 2, 2}));
+}
+
+TEST(Permutation, StopsWhenAsked) {
+  const arma::mat y = normal_matrix(20, 100, 8);
+  const arma::vec x = unit_ones(20);
+  PermutationTest test = one_sample(y, x);
+  test.n_permutations = 100;
+  const std::atomic<bool> stop{true};
+  Control control;
+  control.stop = &stop;
+  PermutationOutputs out;
+  EXPECT_THROW(run_permutation_test(test, out, control), Error);
+}
+
+}  // namespace voxridge_test
