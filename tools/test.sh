@@ -1,6 +1,6 @@
 #!/bin/sh
-# All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, C++ tests, the CUDA
-# plugin and the check for machines with a GPU, reference cases.
+# All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, C++ tests, the
+# scoring server under sanitizers, the CUDA plugin and the check for machines with a GPU, reference cases.
 #
 #   sh tools/test.sh           everything
 #   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build
@@ -71,8 +71,8 @@ finish() {
 # Headers of others are system headers, so only our own code is judged. The generated RcppExports.cpp casts
 # function pointers by design.
 strict_makevars() {
-  includes=$(Rscript --vanilla -e 'cat(paste("-isystem", c(R.home("include"), Sys.getenv("R_INCLUDE_DIR"),
-    vapply(c("Rcpp", "RcppArmadillo"), function(p) system.file("include", package = p), "")), collapse = " "))')
+  includes=$(Rscript --vanilla -e 'cat(paste("-isystem", Filter(nzchar, c(R.home("include"), Sys.getenv("R_INCLUDE_DIR"),
+    vapply(c("BH", "Rcpp", "RcppArmadillo"), function(p) system.file("include", package = p), ""))), collapse = " "))')
   cat <<MAKEVARS
 VOXRIDGE_STRICT = $includes -Wall -Wextra -Wpedantic -Werror
 CFLAGS = -O2 \$(VOXRIDGE_STRICT)
@@ -135,6 +135,15 @@ cpp_tests() {
   fi
 }
 
+server_tests() {
+  if [ -f tests/cpp/serve/sanitize.sh ]; then
+    sh tests/cpp/serve/sanitize.sh 10 "$scratch/serve"
+  else
+    echo "skip: no tests/cpp/serve/sanitize.sh"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
 reference_cases() {
   if [ -n "$VOXRIDGE_TEST_DATA" ] && [ -f "$VOXRIDGE_TEST_DATA/checks/run_cases.R" ]; then
     Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_cases.R" "$VOXRIDGE_TEST_DATA/cases" '^(ridge|banded|predict|scores|split)/'
@@ -162,6 +171,7 @@ fi
 suite "generated files" sh tools/check_generated.sh
 suite "R tests" Rscript --no-save tools/run_testthat.R
 suite "C++ tests" cpp_tests
+suite "server under load" server_tests
 suite "CUDA plugin" cuda_tests
 suite "GPU check" gpu_check_tests
 suite "reference cases" reference_cases

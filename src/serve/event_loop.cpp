@@ -152,6 +152,7 @@ struct EventLoops::Impl {
     const int64_t room = free_descriptors() - 32;  // for R and its packages
     service.max_connections = std::max<int64_t>(1, std::min<int64_t>(service.max_connections, room));
     listener = open_listener(loops[0]->context(), service.options);
+    service.on_loopback = listener->on_loopback();
     pause = std::make_unique<asio::steady_timer>(loops[0]->context());
     loops[0]->before_look([this] { stop_listening(); });
   }

@@ -32,6 +32,7 @@ class Listener {
   virtual void wait(std::function<void(const SystemError&)> handler) = 0;
   virtual Socket accept(asio::io_context& context, SystemError& error) = 0;  // without waiting
   virtual int port() const { return 0; }
+  virtual bool on_loopback() const { return false; }
   virtual void close() = 0;
 };
 
@@ -123,6 +124,12 @@ class TcpListener : public ListenerOf<asio::ip::tcp> {
   int port() const override {
     SystemError error;
     return acceptor_.local_endpoint(error).port();
+  }
+  bool on_loopback() const override {
+    SystemError error;
+    const asio::ip::address address = acceptor_.local_endpoint(error).address();
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
   }
 };
 

@@ -59,11 +59,9 @@ class Server::Impl {
   }
 
   void stop(double delay_s, double timeout_s) {
-    // no wait longer than a day, so that no sum overflows
-    const auto limited = [](double seconds) { return to_ns(std::clamp(seconds, 0.0, 86400.0)); };
-    const int64_t closing_at = now_ns() + limited(delay_s);
+    const int64_t closing_at = now_ns() + to_ns(std::max(delay_s, 0.0));
     lower(service.closing_at_ns, closing_at);
-    lower(service.abort_at_ns, closing_at + limited(timeout_s));
+    lower(service.abort_at_ns, closing_at + to_ns(std::max(timeout_s, 0.0)));
     Phase serving = Phase::serving;
     service.phase.compare_exchange_strong(serving, Phase::draining);
     loops.look();

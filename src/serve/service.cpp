@@ -10,14 +10,6 @@
 
 namespace voxridge {
 
-namespace {
-
-bool reaches_this_machine_only(const ServerOptions& options) {
-  return options.socket_path.empty() && (options.host.compare(0, 4, "127.") == 0 || options.host == "::1");
-}
-
-}  // namespace
-
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -25,7 +17,6 @@ int64_t now_ns() {
 
 Service::Service(const ServerOptions& server_options, std::shared_ptr<const ServedModel> model)
     : options(server_options),
-      on_loopback(reaches_this_machine_only(server_options)),
       started_ns(now_ns()),
       closing_at_ns(std::numeric_limits<int64_t>::max()),
       abort_at_ns(std::numeric_limits<int64_t>::max()),

@@ -1,6 +1,7 @@
 // What the threads of a server share, and what each has for itself.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -17,8 +18,9 @@ namespace voxridge {
 
 // Nanoseconds of a clock that only goes forward.
 int64_t now_ns();
+// Three years are as good as for ever, and can be added.
 inline int64_t to_ns(double seconds) {
-  return static_cast<int64_t>(1e9 * seconds);
+  return static_cast<int64_t>(1e9 * std::min(seconds, 1e8));
 }
 
 enum class Phase { serving, draining, closing };  // draining: as serving, but not ready
@@ -28,7 +30,7 @@ class Service {
   Service(const ServerOptions& options, std::shared_ptr<const ServedModel> model);
 
   const ServerOptions options;
-  const bool on_loopback;  // an address that only this machine reaches
+  bool on_loopback = false;  // an address that only this machine reaches; set before the threads start
   const int64_t started_ns;
   std::atomic<Phase> phase{Phase::serving};
   std::atomic<int64_t> closing_at_ns, abort_at_ns;  // when the next phases begin
