@@ -69,6 +69,20 @@ TEST_F(HttpAccess, Hosts) {
   EXPECT_EQ(status_of("GET /livez HTTP/1.0\r\nHost: evil.com\r\n\r\n"), 421);
 }
 
+// The loopback has more than one spelling.
+TEST_F(HttpAccess, HostsOfMappedAddresses) {
+  ServerOptions options;
+  options.host = "::ffff:127.0.0.1";
+  try {
+    start(options);
+  } catch (const Error&) {
+    GTEST_SKIP() << "no such address here";
+  }
+  EXPECT_EQ(status_for_host("localhost"), 200);
+  EXPECT_EQ(status_for_host("127.0.0.1"), 200);
+  EXPECT_EQ(status_for_host("evil.com"), 421);
+}
+
 TEST_F(HttpAccess, FormsOfTheTarget) {
   start();
   const auto form = [&](const std::string& target, const std::string& host) {

@@ -141,6 +141,22 @@ TEST_F(HttpLifecycle, SecondCallShortens) {
   }
 }
 
+TEST_F(HttpLifecycle, DeadlinesBeyondAllTimes) {
+  ServerOptions options;
+  Limits& limits = options.limits;
+  limits.header_timeout_s = limits.request_timeout_s = limits.idle_timeout_s = limits.write_timeout_s = 1e300;
+  start(options);
+  Client client(server->port()), half(server->port());
+  half.send("GET /li");
+  EXPECT_EQ(client.ask(predict(kBody)).status, 200);
+  sleep_s(1.2);  // past a sweep
+  EXPECT_EQ(client.ask(predict(kBody)).status, 200);
+  server->begin_stop(1e300, 1e300);
+  EXPECT_EQ(client.ask(predict(kBody)).status, 200);
+  server->begin_stop(0, 0);
+  EXPECT_TRUE(server->wait(1e300));
+}
+
 TEST_F(HttpLifecycle, StopUnderLoadLosesNothing) {
   for (const bool keep_alive : {false, true}) {
     ServerOptions options;
