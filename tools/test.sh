@@ -144,6 +144,15 @@ server_tests() {
   fi
 }
 
+permutation_cases() {
+  if [ -n "$VOXRIDGE_TEST_DATA" ] && [ -f "$VOXRIDGE_TEST_DATA/checks/run_permutation_cases.R" ]; then
+    Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_permutation_cases.R" "$VOXRIDGE_TEST_DATA/cases"
+  else
+    echo "skip: no permutation cases"
+    echo "0 passed, 0 failed, 1 skipped"
+  fi
+}
+
 reference_cases() {
   if [ -n "$VOXRIDGE_TEST_DATA" ] && [ -f "$VOXRIDGE_TEST_DATA/checks/run_cases.R" ]; then
     Rscript --no-save "$VOXRIDGE_TEST_DATA/checks/run_cases.R" "$VOXRIDGE_TEST_DATA/cases" '^(ridge|banded|predict|scores|split)/'
@@ -175,4 +184,5 @@ suite "server under load" server_tests
 suite "CUDA plugin" cuda_tests
 suite "GPU check" gpu_check_tests
 suite "reference cases" reference_cases
+suite "permutation cases" permutation_cases
 finish
