@@ -39,7 +39,10 @@ say_serving <- function(rows) {
     row <- rows[i, ]
     cat(sprintf("%-22s %-40s ours %s", row$case, row$measure, show(row$ours)),
       if (nzchar(row$peer)) sprintf(", %s %s, ratio %s", row$peer, show(row$peer_value), show(row$ratio)),
-      if (!is.na(row$wanted)) sprintf(" (wanted: %s: %s)", row$wanted, c("NO", "yes")[row$reached + 1]),
+      if (!is.na(row$wanted)) {
+        outcome <- if (is.na(row$reached)) "no figure" else if (row$reached) "yes" else "NO"
+        sprintf(" (wanted: %s: %s)", row$wanted, outcome)
+      },
       if (nzchar(row$detail)) paste0("; ", row$detail),
       if (nzchar(row$problem)) paste0(" [", row$problem, "]"), "\n", sep = "")
   }
