@@ -141,6 +141,10 @@ core_score_columns <- function(truth, prediction, skip, score, control, score_fu
     .Call(`_voxridge_core_score_columns`, truth, prediction, skip, score, control, score_func)
 }
 
+core_is_loopback <- function(host) {
+    .Call(`_voxridge_core_is_loopback`, host)
+}
+
 core_server_limits <- function(n_features) {
     .Call(`_voxridge_core_server_limits`, n_features)
 }

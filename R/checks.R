@@ -39,12 +39,12 @@ column_labels <- function(index, names) {
   ifelse(is.na(names[index]) | names[index] == "", index, names[index])
 }
 
-format_count <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
+format_count <- function(x) format(x, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
 
 # In GB (1e9 bytes), small sizes in MB or kB.
 format_bytes <- function(bytes) {
   unit <- if (bytes >= 1e8) c(GB = 1e9) else if (bytes >= 1e5) c(MB = 1e6) else c(kB = 1e3)
-  paste(format(signif(bytes / unit[[1L]], 3L), big.mark = ",", scientific = FALSE), names(unit))
+  paste(format(signif(bytes / unit[[1L]], 3L), big.mark = ",", decimal.mark = ".", scientific = FALSE), names(unit))
 }
 
 as_flag <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {

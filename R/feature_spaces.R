@@ -146,7 +146,8 @@ print.feature_spaces <- function(x, ...) {
   cat("Feature spaces: ", plural(nrow(x), "sample"), ", ", plural(length(spaces), "space"), ", ",
       plural(sum(sizes), "column"), "\n", sep = "")
   shown <- utils::head(seq_along(spaces), PRINTED_SPACES)
-  columns <- paste(format(sizes[shown], big.mark = ","), ifelse(sizes[shown] == 1L, "column ", "columns"))
+  counts <- format(sizes[shown], big.mark = ",", decimal.mark = ".")
+  columns <- paste(counts, ifelse(sizes[shown] == 1L, "column ", "columns"))
   cat(sprintf("  %s  %s  %5.1f %% of the variance\n", format(names(spaces)[shown]), columns, 100 * share[shown]),
       sep = "")
   more <- length(spaces) - length(shown)

@@ -150,17 +150,23 @@ serve <- function(fit, port = 8080L, host = "127.0.0.1", n_threads = 1L, thresho
   token <- as_token(token, token_file, call)
   check_hosts_used(allowed_hosts, place, token, call)
   options <- c(place, list(n_threads = n_threads, token = token, allowed_hosts = allowed_hosts))
+  if (wait) {
+    core_catch_sigterm(TRUE)   # before the first probe can find the server ready
+    on.exit(core_catch_sigterm(FALSE))
+  }
   pointer <- start_server(options, values, c(model, labels), call)
   server <- new_server(pointer, place, settings)
-  told <- FALSE
-  on.exit(if (!told) stop_at_once(server))   # where warnings are errors
+  kept <- FALSE
+  on.exit(if (!kept) stop_at_once(server), add = TRUE, after = FALSE)
   warn_open(place, token)
   warn_connections(values[["max_connections"]], core_server_place(pointer)$max_connections)
-  told <- TRUE
-  if (!wait) return(server)
-  inform_serving(server)
-  serve_until_signal(server)
-  invisible(status_of(server))
+  if (wait) {
+    inform_serving(server)
+    serve_until_signal(server)
+    return(invisible(status_of(server)))
+  }
+  kept <- TRUE
+  server
 }
 
 # What the system refuses, in words of the arguments.

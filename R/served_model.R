@@ -56,26 +56,54 @@ abort_model_mismatch <- function(difference, call) {
 
 # The engine of a fit that can be served.
 served_engine <- function(fit, call) {
-  if (inherits(fit, "voxridge_predictor")) {
-    validate_predictor(fit, call, "fit")
-    check_served(fit, call)
-    engine <- unclass(fit)
-  } else if (inherits(fit, "voxridge_logistic")) {
-    validate_logistic(fit, "fit", call)
-    check_served(fit, call)
-    engine <- logistic_engine(fit, NULL, 0.5, call)
-  } else if (inherits(fit, "voxridge_fit")) {
-    validate_fit(fit, "fit", call)
-    check_served(fit, call)
-    engine <- ridge_engine(fit, call)
-  } else {
+  kind <- which(inherits(fit, c("voxridge_predictor", "voxridge_logistic", "voxridge_fit"), which = TRUE) > 0L)
+  if (!length(kind)) {
     abort_model(
       "a fit of {.fn fit_logistic_ridge}, {.fn fit_ridge} or {.fn fit_banded_ridge}, or a {.fn predictor} of one",
       describe(fit), "Only these models are served.", call
     )
   }
+  validate <- list(validate_served_predictor, validate_logistic, validate_fit)[[kind[1L]]]
+  make <- list(unclass, function(fit) logistic_engine(fit, NULL, 0.5, call), function(fit) ridge_engine(fit, call))
+  engine <- tryCatch({
+    validate(fit, "fit", call)
+    check_served(fit, call)
+    engine <- make[[kind[1L]]](fit)
+    check_served_shapes(engine, call)
+    engine
+  }, error = function(cnd) {
+    if (inherits(cnd, "voxridge_error")) rlang::cnd_signal(cnd)
+    abort_altered("parts", call)
+  })
   check_served_coefs(engine, call)
   engine
+}
+
+validate_served_predictor <- function(engine, arg, call) validate_predictor(engine, call, arg)
+
+# What the core reads without a further look.
+check_served_shapes <- function(engine, call) {
+  p <- engine$dims[["p"]]
+  t <- engine$dims[["t"]]
+  numbers <- function(x, n, null_ok = FALSE) (is.null(x) && null_ok) || (is.double(x) && length(x) == n)
+  words <- function(x, n) is.null(x) || (is.character(x) && length(x) %in% n)
+  logistic <- engine$model == "logistic"
+  good <- c(
+    coefs = is.matrix(engine$coefs) && is.double(engine$coefs) && identical(dim(engine$coefs), c(p, t)),
+    intercept = numbers(engine$intercept, t, null_ok = !logistic),
+    features = words(engine$features, p),
+    targets = words(engine$targets, t),
+    lambda = numbers(engine[["lambda"]], t, null_ok = TRUE),
+    levels = !logistic || (words(engine$levels, c(2L, 2L * t)) && !is.null(engine$levels)),
+    positive = !logistic || (words(engine$positive, c(1L, t)) && !is.null(engine$positive)),
+    prevalence = !logistic || numbers(engine$prevalence, t),
+    prior_shift = !logistic || numbers(engine$prior_shift, t)
+  )
+  if (!all(good)) abort_altered(names(good)[!good][1L], call)
+}
+
+abort_altered <- function(part, call) {
+  abort_model("a fit as its function returned it", sprintf("one whose %s changed since", part), "Fit again.", call)
 }
 
 # `must` and `advice` are cli text.

@@ -82,22 +82,27 @@ the_only_server <- function(call) {
 
 # ---- the end ---------------------------------------------------------------------------------
 
+# TRUE where it has ended. Sys.sleep() lets R see interrupts and time limits.
+wait_a_moment <- function(server) {
+  ended <- core_server_wait(server$pointer, 0.1)
+  if (!ended) Sys.sleep(0)
+  ended
+}
+
 # R can interrupt this; the server goes on with its drain.
 wait_for_end <- function(server) {
-  repeat if (core_server_wait(server$pointer, 0.1)) break
+  repeat if (wait_a_moment(server)) break
   invisible(running_servers())
 }
 
 # For a script or a container: serves until SIGTERM or an interrupt, the first of which lets requests end. The second
-# cuts them off. An interrupt goes on to what called serve(), when the server has ended.
+# cuts them off. An interrupt goes on to what called serve(), when the server has ended. (serve() catches SIGTERM.)
 serve_until_signal <- function(server) {
-  core_catch_sigterm(TRUE)
-  on.exit(core_catch_sigterm(FALSE))
   interrupts <- 0L
   asked <- 0L
   suspendInterrupts({
     repeat {
-      ended <- tryCatch(allowInterrupts(core_server_wait(server$pointer, 0.1)), interrupt = function(cnd) NULL)
+      ended <- tryCatch(allowInterrupts(wait_a_moment(server)), interrupt = function(cnd) NULL)
       if (is.null(ended)) interrupts <- interrupts + 1L
       if (isTRUE(ended)) break
       signals <- interrupts + core_sigterm_count()

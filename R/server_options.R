@@ -59,7 +59,7 @@ is_ipv4 <- function(x) {
 is_ipv6 <- function(x) grepl("^[0-9A-Fa-f:]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?$", x)
 
 is_loopback <- function(place) {
-  nzchar(place$socket_path) || grepl("^127\\.", place$host) || place$host %in% c("::1", "::ffff:127.0.0.1")
+  nzchar(place$socket_path) || core_is_loopback(place$host)
 }
 
 as_socket_path <- function(path, call) {
@@ -165,9 +165,12 @@ read_token <- function(path, call) {
     found <- describe(path)
     abort("{.arg token_file} must be the path of a file, or NULL, not {found}.", "token", call = call)
   }
-  lines <- tryCatch(suppressWarnings(readLines(path, n = 2L)), error = function(cnd) NULL)
+  bytes <- tryCatch(suppressWarnings(readBin(path, "raw", 65536L)), error = function(cnd) NULL)
+  lines <- if (!any(bytes == 0L)) strsplit(rawToChar(bytes %||% raw()), "\r?\n", useBytes = TRUE)[[1L]]
   if (length(lines) == 1L) return(lines)
-  found <- if (is.null(lines)) "one that cannot be read" else if (length(lines)) "several lines" else "an empty one"
+  found <- if (is.null(bytes)) "one that cannot be read"
+           else if (any(bytes == 0L)) "one with bytes of no text"
+           else if (length(lines)) "several lines" else "an empty one"
   abort("{.arg token_file} must be a file of one line, the token, not {found} ({.file {path}}).", "token", call = call)
 }
 

@@ -483,6 +483,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_is_loopback
+bool core_is_loopback(const std::string& host);
+RcppExport SEXP _voxridge_core_is_loopback(SEXP hostSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type host(hostSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_is_loopback(host));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_server_limits
 Rcpp::List core_server_limits(double n_features);
 RcppExport SEXP _voxridge_core_server_limits(SEXP n_featuresSEXP) {
@@ -633,6 +643,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_prepare_ridge", (DL_FUNC) &_voxridge_core_prepare_ridge, 4},
     {"_voxridge_core_prepared_is_live", (DL_FUNC) &_voxridge_core_prepared_is_live, 1},
     {"_voxridge_core_score_columns", (DL_FUNC) &_voxridge_core_score_columns, 6},
+    {"_voxridge_core_is_loopback", (DL_FUNC) &_voxridge_core_is_loopback, 1},
     {"_voxridge_core_server_limits", (DL_FUNC) &_voxridge_core_server_limits, 1},
     {"_voxridge_core_serve", (DL_FUNC) &_voxridge_core_serve, 3},
     {"_voxridge_core_server_is_here", (DL_FUNC) &_voxridge_core_server_is_here, 1},

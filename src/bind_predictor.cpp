@@ -66,7 +66,7 @@ bool all_finite(const double* x, R_xlen_t n) {
 SEXP core_engine(const Rcpp::NumericMatrix& coefs, SEXP intercepts) {
   std::unique_ptr<Engine> engine;
   with_conditions([&] {
-    engine = std::make_unique<Engine>(view_of(coefs), data_of(intercepts));
+    engine = std::make_unique<Engine>(view_of(coefs), intercepts_of(intercepts, coefs.ncol()));
     engine->workspaces.emplace_back(engine->model.n_features());
   });
   return Rcpp::XPtr<Engine>(engine.release(), true, engine_tag());
@@ -81,8 +81,7 @@ SEXP core_engine_score(SEXP pointer, const Rcpp::NumericMatrix& x, SEXP offset, 
   if (engine == nullptr) return R_NilValue;
   const Rcpp::Shield<SEXP> out(Rf_allocMatrix(REALSXP, x.nrow(), static_cast<int>(engine->model.n_targets())));
   const SEXP from = x, to = out;
-  Session(control).run(
-      [&](const voxridge::Control& c) { score(*engine, from, offset, probability, to, c); });
+  Session(control).run([&](const voxridge::Control& c) { score(*engine, from, offset, probability, to, c); });
   return out;
 }
 

@@ -106,7 +106,8 @@ ModelFacts facts_of(const Rcpp::List& model) {
 std::shared_ptr<const ServedModel> model_of(const Rcpp::List& model, std::shared_ptr<const Predictor> present) {
   const SEXP coefs = model["coefs"];
   if (!Rf_isNull(coefs)) {
-    present = std::make_shared<Predictor>(view_of(Rcpp::NumericMatrix(coefs)), data_of(model["intercept"]));
+    const auto view = view_of(Rcpp::NumericMatrix(coefs));
+    present = std::make_shared<Predictor>(view, intercepts_of(model["intercept"], view.cols));
   }
   return std::make_shared<ServedModel>(std::move(present), facts_of(model));
 }
@@ -138,6 +139,12 @@ extern "C" void count_termination(int) {
 #endif
 
 }  // namespace
+
+// Whether only this machine reaches an address; FALSE for what is none.
+// [[Rcpp::export(rng = false)]]
+bool core_is_loopback(const std::string& host) {
+  return voxridge::is_loopback(host);
+}
 
 // What stands where `limits` says nothing, and the bytes that a row takes in JSON.
 // [[Rcpp::export(rng = false)]]
@@ -204,12 +211,11 @@ void core_server_begin_stop(SEXP pointer, double delay_s, double timeout_s) {
   with_conditions([&] { server_of(pointer).begin_stop(delay_s, timeout_s); });
 }
 
-// TRUE where it has ended. R may interrupt the wait; a server that drains goes on draining.
+// TRUE where it has ended.
 // [[Rcpp::export(rng = false)]]
 bool core_server_wait(SEXP pointer, double seconds) {
   bool ended = false;
   with_conditions([&] { ended = server_of(pointer).wait(seconds); });
-  if (!ended) Rcpp::checkUserInterrupt();
   return ended;
 }
 
@@ -220,13 +226,12 @@ Rcpp::List core_server_model(SEXP pointer) {
     const auto model = server_of(pointer).model();
     const ModelFacts& facts = model->facts();
     const bool logistic = facts.kind == voxridge::ModelKind::logistic;
-    out = Rcpp::List::create(
-        Rcpp::_["name"] = facts.name, Rcpp::_["version"] = model->version(), Rcpp::_["sha256"] = model->sha256(),
-        Rcpp::_["kind"] = logistic ? "logistic" : "ridge",
-        Rcpp::_["n_features"] = static_cast<int>(model->n_features()),
-        Rcpp::_["n_targets"] = static_cast<int>(model->n_targets()),
-        Rcpp::_["threshold"] = logistic ? Rcpp::wrap(facts.threshold) : R_NilValue,
-        Rcpp::_["prior"] = facts.prior.empty() ? R_NilValue : Rcpp::wrap(facts.prior));
+    out = Rcpp::List::create(Rcpp::_["name"] = facts.name, Rcpp::_["version"] = model->version(),
+                             Rcpp::_["sha256"] = model->sha256(), Rcpp::_["kind"] = logistic ? "logistic" : "ridge",
+                             Rcpp::_["n_features"] = static_cast<int>(model->n_features()),
+                             Rcpp::_["n_targets"] = static_cast<int>(model->n_targets()),
+                             Rcpp::_["threshold"] = logistic ? Rcpp::wrap(facts.threshold) : R_NilValue,
+                             Rcpp::_["prior"] = facts.prior.empty() ? R_NilValue : Rcpp::wrap(facts.prior));
   });
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "core/folds.h"
 #include "core/memory.h"
 #include "core/view.h"
@@ -25,6 +26,14 @@ inline voxridge::MatrixSpan<double> span_of(SEXP x) {
 
 inline double* data_of(SEXP x) {
   return Rf_isNull(x) ? nullptr : REAL(x);
+}
+
+// One per target, or NULL.
+inline const double* intercepts_of(SEXP x, int64_t n_targets) {
+  if (!Rf_isNull(x) && (TYPEOF(x) != REALSXP || Rf_xlength(x) != n_targets)) {
+    throw voxridge::Error(voxridge::ErrorCode::invalid_argument, "The intercepts are not one number per target.");
+  }
+  return data_of(x);
 }
 
 inline voxridge::RowList row_list(const Rcpp::IntegerVector& rows) {  // 1-based to 0-based

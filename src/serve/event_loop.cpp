@@ -152,7 +152,6 @@ struct EventLoops::Impl {
     const int64_t room = free_descriptors() - 32;  // for R and its packages
     service.max_connections = std::max<int64_t>(1, std::min<int64_t>(service.max_connections, room));
     listener = open_listener(loops[0]->context(), service.options);
-    service.on_loopback = listener->on_loopback();
     pause = std::make_unique<asio::steady_timer>(loops[0]->context());
     loops[0]->before_look([this] { stop_listening(); });
   }
@@ -277,6 +276,14 @@ void EventLoops::join() {
   impl_->pause.reset();
   impl_->listener.reset();
   for (const auto& loop : impl_->loops) loop->release();
+}
+
+bool is_loopback(const std::string& host) {
+  SystemError error;
+  const asio::ip::address address = asio::ip::make_address(host, error);
+  if (error) return false;
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
 }
 
 double EventLoops::cpu_seconds() const {

@@ -32,7 +32,6 @@ class Listener {
   virtual void wait(std::function<void(const SystemError&)> handler) = 0;
   virtual Socket accept(asio::io_context& context, SystemError& error) = 0;  // without waiting
   virtual int port() const { return 0; }
-  virtual bool on_loopback() const { return false; }
   virtual void close() = 0;
 };
 
@@ -125,12 +124,6 @@ class TcpListener : public ListenerOf<asio::ip::tcp> {
     SystemError error;
     return acceptor_.local_endpoint(error).port();
   }
-  bool on_loopback() const override {
-    SystemError error;
-    const asio::ip::address address = acceptor_.local_endpoint(error).address();
-    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
-  }
 };
 
 #ifdef BOOST_ASIO_HAS_LOCAL_SOCKETS
@@ -140,12 +133,16 @@ class PathListener : public ListenerOf<asio::local::stream_protocol> {
   PathListener(asio::io_context& context, const std::string& path)
       : ListenerOf(context, free_path(context, path), path, ErrorCode::file), path_(path), process_(getpid()) {
     chmod(path.c_str(), S_IRUSR | S_IWUSR);
+    if (lstat(path.c_str(), &own_) != 0) own_ = {};
   }
   ~PathListener() override { close(); }
 
-  // Later the path may be another server's.
+  // By now the path may be another server's.
   void close() override {
-    if (acceptor_.is_open() && getpid() == process_) unlink(path_.c_str());
+    struct stat found;
+    const bool own = acceptor_.is_open() && getpid() == process_ && lstat(path_.c_str(), &found) == 0 &&
+                     found.st_dev == own_.st_dev && found.st_ino == own_.st_ino;
+    if (own) unlink(path_.c_str());
     ListenerOf::close();
   }
 
@@ -171,6 +168,7 @@ class PathListener : public ListenerOf<asio::local::stream_protocol> {
 
   std::string path_;
   pid_t process_;
+  struct stat own_ = {};
 };
 #endif
 

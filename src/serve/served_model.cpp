@@ -1,7 +1,9 @@
 #include "served_model.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "../core/error.h"
 #include "../core/sha256.h"
 #include "../core/sigmoid.h"
 
@@ -54,11 +56,28 @@ std::string hash_of(const Predictor& predictor, const ModelFacts& facts) {
   return hash.hex();
 }
 
+// Lists as long as the model has features or targets.
+ModelFacts checked(ModelFacts facts, const Predictor& predictor) {
+  const size_t p = static_cast<size_t>(predictor.n_features()), t = static_cast<size_t>(predictor.n_targets());
+  const auto check = [](const char* what, size_t size, std::initializer_list<size_t> good) {
+    if (std::find(good.begin(), good.end(), size) != good.end()) return;
+    throw Error(ErrorCode::invalid_argument, std::string("The ") + what + " of the model have a wrong number.");
+  };
+  check("features", facts.features.size(), {0, p});
+  check("targets", facts.targets.size(), {0, t});
+  check("classes", facts.classes.size(), {0, 2, 2 * t});
+  check("positive classes", facts.positive.size(), {0, 1, t});
+  check("penalties", facts.lambda.size(), {0, t});
+  check("priors", facts.prior.size(), {0, t});
+  check("shifts", facts.shifts.size(), {0, t});
+  return facts;
+}
+
 }  // namespace
 
 ServedModel::ServedModel(std::shared_ptr<const Predictor> predictor, ModelFacts facts)
     : predictor_(std::move(predictor)),
-      facts_(std::move(facts)),
+      facts_(checked(std::move(facts), *predictor_)),
       sha256_(hash_of(*predictor_, facts_)),
       decision_logit_(logit(facts_.threshold)) {
   if (facts_.version.empty()) facts_.version = sha256_.substr(0, 12);

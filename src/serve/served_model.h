@@ -33,7 +33,8 @@ struct ModelFacts {
 
 class ServedModel {
  public:
-  // `predictor`: one with all its forecasts, of at most kMaxServedTargets targets.
+  // `predictor`: one with all its forecasts, of at most kMaxServedTargets targets. Throws Error (invalid_argument)
+  // where lists have other lengths.
   ServedModel(std::shared_ptr<const Predictor> predictor, ModelFacts facts);
 
   const ModelFacts& facts() const { return facts_; }

@@ -22,6 +22,9 @@
 
 namespace voxridge {
 
+// Whether only this machine reaches an address, however it is written; false for what is none.
+bool is_loopback(const std::string& host);
+
 struct ServerOptions {
   std::string host = "127.0.0.1";  // an address, not a name
   int port = 0;                    // 0: any free one

@@ -17,6 +17,7 @@ int64_t now_ns() {
 
 Service::Service(const ServerOptions& server_options, std::shared_ptr<const ServedModel> model)
     : options(server_options),
+      on_loopback(server_options.socket_path.empty() && is_loopback(server_options.host)),
       started_ns(now_ns()),
       closing_at_ns(std::numeric_limits<int64_t>::max()),
       abort_at_ns(std::numeric_limits<int64_t>::max()),
@@ -28,7 +29,8 @@ bool Service::allows_host(std::string_view host) const {
   for (const std::string_view known : {"localhost", "127.0.0.1", "[::1]"}) {
     if (same_token(host, known)) return true;
   }
-  if (same_token(host, options.host)) return true;
+  const bool has_colons = options.host.find(':') != std::string::npos;
+  if (same_token(host, has_colons ? "[" + options.host + "]" : options.host)) return true;
   for (const std::string& allowed : options.allowed_hosts) {
     if (same_token(host, allowed)) return true;
   }

@@ -30,7 +30,7 @@ class Service {
   Service(const ServerOptions& options, std::shared_ptr<const ServedModel> model);
 
   const ServerOptions options;
-  bool on_loopback = false;  // an address that only this machine reaches; set before the threads start
+  const bool on_loopback;  // an address that only this machine reaches
   const int64_t started_ns;
   std::atomic<Phase> phase{Phase::serving};
   std::atomic<int64_t> closing_at_ns, abort_at_ns;  // when the next phases begin

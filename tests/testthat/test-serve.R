@@ -254,3 +254,38 @@ print(repr(struct.unpack('<d', connection.getresponse().read())[0]))
   expect_s3_class(expect_refused(serve(fit, socket_path = file.path(dirname(path), strrep("a", 200))), "socket_path"),
                   "voxridge_error_file")
 })
+
+test_that("a path that was handed over stays with the server that took it", {
+  skip_on_os("windows")
+  fit <- small_fit(2L)
+  path <- file.path(withr::local_tempdir(), "socket")
+  first <- serve(fit, socket_path = path)
+  file.remove(path)
+  second <- serve(fit, socket_path = path)
+  stop_server(first)
+  expect_true(file.exists(path))
+  stop_server(second)
+  expect_false(file.exists(path))
+})
+
+test_that("the loopback is the loopback, however it is written", {
+  fit <- small_fit(2L)
+  server <- tryCatch(serve(fit, port = 0, host = "::ffff:127.0.0.1"), voxridge_error_network = function(cnd) NULL)
+  skip_if(is.null(server), "no IPv6 here")
+  withr::defer(stop_server(server))
+  status <- function(host) {
+    connection <- suppressWarnings(socketConnection("127.0.0.1", server$port, open = "r+b", blocking = TRUE))
+    on.exit(close(connection))
+    writeBin(charToRaw(sprintf("GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n", host)), connection)
+    read_reply(connection)$status
+  }
+  expect_identical(status("[::ffff:127.0.0.1]"), 200L)
+  expect_identical(status("example.org"), 421L)
+})
+
+test_that("with wait = TRUE the end of the call is the end of the server", {
+  fit <- small_fit(2L)
+  expect_error(withCallingHandlers(serve(fit, port = 0, wait = TRUE), message = function(cnd) stop("no messages")),
+               "no messages")
+  expect_length(server_status(), 0L)
+})

@@ -94,3 +94,28 @@ test_that("names that are incomplete are left out, names that are no text are re
   Encoding(broken) <- "UTF-8"
   expect_refused(served_names(c("a", broken), "features", NULL), "fit", "name 2")
 })
+
+test_that("a fit that was changed by hand is refused, and never read beyond its numbers", {
+  set.seed(11)
+  X <- matrix(rnorm(120), 40)
+  fit <- fit_logistic_ridge(X, X[, 1L] + rnorm(40) > 0)
+  ridge <- fit_ridge(X, X + rnorm(120))
+  engine <- predictor(fit)
+  changed <- function(model, part, value) {
+    model[part] <- list(value)
+    cnd <- expect_refused(serve(model, port = 0), "fit", c("as its function returned it", part))
+    expect_s3_class(cnd, "voxridge_error_wrong_model")
+  }
+  changed(fit, "levels", letters[1:5])
+  changed(fit, "levels", NULL)
+  changed(fit, "intercept", "1")
+  changed(fit, "features", list(1))
+  changed(fit, "features", c("a", "b"))
+  changed(fit, "positive", c("a", "b"))
+  changed(ridge, "intercept", ridge$intercept[1L])
+  changed(engine, "intercept", NULL)
+  changed(engine, "coefs", as.vector(engine$coefs))
+  ridge$intercept <- ridge$intercept[1L]
+  expect_error(predictor(ridge), class = "voxridge_error_argument")
+  expect_length(server_status(), 0L)
+})
