@@ -132,9 +132,10 @@ check_served_coefs <- function(engine, call) {
               paste0("Leave out the targets that were skipped: ", shown, "."), call)
 }
 
-# As UTF-8, or NULL where not every one has a name.
+# As UTF-8, "" for what has no name; NULL where nothing has one.
 served_names <- function(x, part, call) {
-  if (is.null(x) || anyNA(x) || !all(nzchar(x))) return(NULL)
+  x[is.na(x)] <- ""
+  if (!any(nzchar(x))) return(NULL)
   x <- enc2utf8(unname(x))
   bad <- which(!validUTF8(x))
   if (!length(bad)) return(x)

@@ -33,7 +33,8 @@ class Connection {
   bool closes() const { return closes_; }
 
   bool is_idle() const { return step_ == Step::head && !started_ && held_.empty(); }  // between requests
-  bool is_fresh() const { return answered_ == 0; }  // no request has come to its end yet
+  bool is_fresh() const { return answered_ == 0; }          // no request has come to its end yet
+  bool owes_a_body() const { return step_ == Step::skip; }  // of a request that is answered
   bool in_head() const { return step_ == Step::head && !has_work_; }
   int64_t since() const { return since_; }  // when it became idle, or when the first byte of the request came
   int64_t deadline() const;

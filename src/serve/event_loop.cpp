@@ -69,13 +69,14 @@ class Loop {
     asio::post(context(), [this, shared_socket] { take(std::move(*shared_socket)); });
   }
 
-  // Ends the connection that has waited longest for a request, or else for the rest of its head. False: there is none.
+  // Ends the connection that has waited longest for a request, or else for the rest of its head, or of a body that does
+  // not matter. False: there is none.
   bool evict() {
     const int64_t now = now_ns();
     for (const bool slow : {false, true}) {
       std::shared_ptr<Session> oldest;
       for (const auto& session : home_.sessions) {
-        if (!(slow ? session->is_slow_head(now) : session->is_idle(now))) continue;
+        if (!(slow ? session->may_be_cut(now) : session->is_idle(now))) continue;
         if (oldest == nullptr || session->since() < oldest->since()) oldest = session;
       }
       if (oldest == nullptr) continue;

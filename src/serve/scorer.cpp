@@ -1,5 +1,6 @@
 #include "scorer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "../core/binary_rows.h"
@@ -26,15 +27,16 @@ void write_binary(const double* values, size_t n, std::string& to) {
 }  // namespace
 
 Scorer::Scorer(const ServedModel& model, int64_t max_rows, Metrics& metrics)
-    : max_rows_(max_rows),
-      metrics_(metrics),
-      row_(static_cast<size_t>(model.n_features())),
-      logits_(static_cast<size_t>(max_rows * model.n_targets())),
-      probabilities_(model.facts().kind == ModelKind::logistic ? logits_.size() : 0) {}
+    : max_rows_(max_rows), metrics_(metrics), row_(static_cast<size_t>(model.n_features())) {}
 
-void Scorer::begin(const ServedModel& model) {
+// A row takes two bytes a number at least.
+void Scorer::begin(const ServedModel& model, size_t body_size) {
   model_ = &model;
   rows_ = 0;
+  const int64_t rows = std::min(max_rows_, static_cast<int64_t>(body_size) / (2 * model.n_features()) + 1);
+  const size_t needed = static_cast<size_t>(rows * model.n_targets());
+  if (logits_.size() < needed) logits_.resize(needed);
+  if (model.facts().kind == ModelKind::logistic && probabilities_.size() < needed) probabilities_.resize(needed);
 }
 
 BodyForm Scorer::form_of(const ServedModel& model) const {
@@ -50,7 +52,7 @@ bool Scorer::take(const double* row, int64_t index) noexcept {
 void Scorer::count() {
   metrics_.rows.add(rows_);
   const int64_t t = model_->n_targets();
-  if (probabilities_.empty()) return;
+  if (model_->facts().kind == ModelKind::ridge) return;
   const int64_t n = rows_ * t;
   for (int64_t i = 0; i < n; ++i) probabilities_[i] = sigmoid(logits_[i]);
   if (t <= kScoreTargets) metrics_.count_scores(probabilities_.data(), rows_, t);
@@ -76,7 +78,7 @@ void Scorer::write_array(const char* name, std::string& reply, Write write) cons
 }
 
 BodyFault Scorer::score_json(const ServedModel& model, const char* body, size_t size, bool logits, std::string& reply) {
-  begin(model);
+  begin(model, size);
   reply.clear();
   const BodyFault fault = read_json_rows(body, size, form_of(model), row_.data(), *this);
   if (fault.code != BodyFaultCode::none) return fault;
@@ -101,7 +103,7 @@ BodyFault Scorer::score_json(const ServedModel& model, const char* body, size_t 
 
 BodyFault Scorer::score_binary(const ServedModel& model, const char* body, size_t size, bool logits,
                                std::string& reply) {
-  begin(model);
+  begin(model, size);
   const BodyFault fault = read_binary_rows(body, size, form_of(model), row_.data(), *this);
   if (fault.code != BodyFaultCode::none) return fault;
   count();

@@ -1,5 +1,5 @@
-// Bodies of requests to bodies of replies, in the memory of one thread: nothing is allocated for a request once the
-// reply's string has grown.
+// Bodies of requests to bodies of replies, in the memory of one thread, which grows with the largest body so far:
+// otherwise nothing is allocated for a request.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Scorer : private RowSink {
  private:
   bool take(const double* row, int64_t index) noexcept override;
   BodyForm form_of(const ServedModel& model) const;
-  void begin(const ServedModel& model);
+  void begin(const ServedModel& model, size_t body_size);
   void count();
 
   template <class Write>
@@ -37,7 +37,7 @@ class Scorer : private RowSink {
   const ServedModel* model_ = nullptr;
   int64_t rows_ = 0;
   std::vector<double> row_;
-  std::vector<double> logits_;         // max_rows x T, one row after another; predictions of a ridge fit
+  std::vector<double> logits_;         // rows x T, one row after another; predictions of a ridge fit
   std::vector<double> probabilities_;  // the same, for logistic fits
 };
 

@@ -72,7 +72,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_idle(int64_t now) const {
     return connection_.is_idle() && unsent_.empty() && !lingers_ && (!connection_.is_fresh() || is_old(now));
   }
-  bool is_slow_head(int64_t now) const { return connection_.in_head() && unsent_.empty() && !lingers_ && is_old(now); }
+  // Nobody waits for a reply here, or has been slow to ask for one.
+  bool may_be_cut(int64_t now) const {
+    const bool waits = connection_.owes_a_body() || (connection_.in_head() && is_old(now));
+    return waits && unsent_.empty() && !lingers_;
+  }
   int64_t since() const { return connection_.since(); }
 
   void close() {

@@ -85,10 +85,11 @@ test_that("what cannot be served is refused", {
   expect_error(serve(), "fit")
 })
 
-test_that("names that are incomplete are left out, names that are no text are refused", {
+test_that("names that are incomplete stay in their places, names that are no text are refused", {
   expect_null(served_names(NULL, "features", NULL))
-  expect_null(served_names(c("a", NA), "features", NULL))
-  expect_null(served_names(c("a", ""), "features", NULL))
+  expect_null(served_names(c(NA, ""), "features", NULL))
+  expect_identical(served_names(c("a", NA), "features", NULL), c("a", ""))
+  expect_identical(served_names(c("", "no"), "classes", NULL), c("", "no"))
   expect_identical(served_names(c(x = "a", y = "\u00e9"), "features", NULL), c("a", "\u00e9"))
   broken <- "\xff"
   Encoding(broken) <- "UTF-8"
@@ -118,4 +119,13 @@ test_that("a fit that was changed by hand is refused, and never read beyond its 
   ridge$intercept <- ridge$intercept[1L]
   expect_error(predictor(ridge), class = "voxridge_error_argument")
   expect_length(server_status(), 0L)
+})
+
+test_that("a fit whose columns changed places is refused, also where one has no name", {
+  set.seed(12)
+  X <- matrix(rnorm(120), 40, dimnames = list(NULL, c("age", "dose", "")))
+  y <- X[, 1L] + rnorm(40) > 0
+  server <- local_server(fit_logistic_ridge(X, y))
+  swapped <- fit_logistic_ridge(X[, c(2L, 1L, 3L)], y)
+  expect_s3_class(expect_refused(update(server, swapped), "fit"), "voxridge_error_model_mismatch")
 })
