@@ -78,7 +78,7 @@ as_socket_path <- function(path, call) {
 as_allowed_hosts <- function(x, call) {
   if (is.null(x)) return(character())
   bad <- if (is.character(x)) which(is.na(x) | !grepl("^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])$", x)) else 1L
-  if (is.character(x) && !length(bad)) return(tolower(as.vector(x)))
+  if (is.character(x) && !length(bad)) return(as.vector(x))
   found <- describe(if (is.character(x)) x[[bad[1L]]] else x)
   abort(
     c("{.arg allowed_hosts} must be names of hosts as in {.val scores.example.org}, or NULL, not {found}.",
