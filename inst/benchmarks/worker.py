@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import engines
+import engines_inference
 import engines_logistic
 
 
@@ -78,15 +79,17 @@ def measure(engine, job):
         fit()
         if time.perf_counter() - warm_start > 1:
             break
-    seconds, result = [], None
+    seconds, cpu, result = [], [], None
     for _ in range(int(job["repeats"])):
         result = None
+        cpu_start = time.process_time()
         elapsed, result = timed(fit)
+        cpu.append(time.process_time() - cpu_start)
         seconds.append(elapsed)
     peak = memory_mb("VmHWM")
     prefix = job["result"].removesuffix(".result")
     answer = engine.answer(result)
-    for name in ("alphas", "candidates", "coefs"):
+    for name in ("alphas", "candidates", "coefs", "counts", "maxima", "statistics"):
         if answer.get(name) is not None:
             np.asarray(answer[name], dtype=np.float64).ravel(order="F").tofile(f"{prefix}.{name}")
     write_fields({
@@ -97,7 +100,7 @@ def measure(engine, job):
 
 def main():
     job = read_fields(sys.argv[1])
-    engine = {**engines.ENGINES, **engines_logistic.ENGINES}[job["engine"]](job)
+    engine = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES}[job["engine"]](job)
     (tune if job.get("tune") == "yes" else measure)(engine, job)
 
 

@@ -21,12 +21,14 @@ VOXRIDGE_INLINE void row_of(const double* const* c, int64_t i, typename Vector<k
 template <int kBytes>
 struct Read {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const double* const* columns, int64_t n, DoubleStrip* to, StripSums& out) {
+  static VOXRIDGE_INLINE void run(int part, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                                  StripSums& out) {
     constexpr int lanes = kBytes / static_cast<int>(sizeof(double));
     const double* from[lanes];
     for (int lane = 0; lane < lanes; ++lane) from[lane] = columns[part * lanes + lane];
     V largest = {}, flaw = {};
     for (int64_t i = 0; i < n; ++i) {
+      if (part == 0) __builtin_prefetch(next + i * kDoubleLanes, 0, 2);
       V x;
       row_of<kBytes>(from, i, x);
       const V size = x < 0.0 ? -x : x;
@@ -185,8 +187,9 @@ void run(InstructionSet set, Args&... args) {
 
 }  // namespace
 
-void strip_read(InstructionSet set, const double* const* columns, int64_t n, DoubleStrip* to, StripSums& out) {
-  run<Read>(set, columns, n, to, out);
+void strip_read(InstructionSet set, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                StripSums& out) {
+  run<Read>(set, columns, next, n, to, out);
 }
 
 void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,

@@ -13,8 +13,10 @@ struct StripSums {
   DoubleStrip flaw;     // 0, or NaN where a value is not finite
 };
 
-// Puts the values of eight columns side by side.
-void strip_read(InstructionSet set, const double* const* columns, int64_t n, DoubleStrip* to, StripSums& out);
+// Puts the values of eight columns side by side. Eight times n values from `next` on will be read after these: short
+// columns leave the processor no time to see what comes.
+void strip_read(InstructionSet set, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                StripSums& out);
 
 // Multiplies by the two factors of each lane; gives the sum of the squares, and that about the mean.
 void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,

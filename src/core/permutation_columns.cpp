@@ -65,7 +65,7 @@ void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count,
     if (finite && !zero) average_ranks(ranks, n);
     columns[lane] = ranks;
   }
-  strip_read(set_, columns, n, to, found);
+  strip_read(set_, columns, from.col(std::min(j + kDoubleLanes, from.cols - 1)), n, to, found);
 }
 
 void PermutationColumns::standardize(double mu, const StripSums& found, DoubleStrip* e, ColumnState* state,
