@@ -46,9 +46,9 @@ def forget_peak():
 
 def timed(fit):
     gc.collect()
-    start = time.perf_counter()
+    cpu, start = time.process_time(), time.perf_counter()
     result = fit()
-    return time.perf_counter() - start, result
+    return time.perf_counter() - start, time.process_time() - cpu, result
 
 
 def tune(engine, job):
@@ -82,10 +82,9 @@ def measure(engine, job):
     seconds, cpu, result = [], [], None
     for _ in range(int(job["repeats"])):
         result = None
-        cpu_start = time.process_time()
-        elapsed, result = timed(fit)
-        cpu.append(time.process_time() - cpu_start)
+        elapsed, used, result = timed(fit)
         seconds.append(elapsed)
+        cpu.append(used)
     peak = memory_mb("VmHWM")
     prefix = job["result"].removesuffix(".result")
     answer = engine.answer(result)
@@ -93,8 +92,9 @@ def measure(engine, job):
         if answer.get(name) is not None:
             np.asarray(answer[name], dtype=np.float64).ravel(order="F").tofile(f"{prefix}.{name}")
     write_fields({
-        "seconds": ",".join(f"{x:.6f}" for x in seconds), "before_mb": f"{before:.1f}", "peak_mb": f"{peak:.1f}",
-        "version": engine.version(), "setting": job.get("setting", ""), **answer.get("fields", {}),
+        "seconds": ",".join(f"{x:.6f}" for x in seconds), "cpu_seconds": f"{np.mean(cpu):.6f}",
+        "before_mb": f"{before:.1f}", "peak_mb": f"{peak:.1f}", "version": engine.version(),
+        "setting": job.get("setting", ""), **answer.get("fields", {}),
     }, job["result"])
 
 
