@@ -46,22 +46,26 @@ permutation_tails <- function(design, settings) {
 }
 
 # p, q and their intervals are functions of the counts, which are few: they are made once for each count. Twice the
-# smaller of two p is that of the smaller count.
+# smaller of two p is that of the smaller count. p_fwer is at least p: of the larger count.
 new_permutation_result <- function(parts, tested, design, plan, settings) {
   first <- parts[[1L]]
   m <- as.double(plan$m)
   n_tails <- length(parts)
+  excluded <- excluded_columns(first$state)
   fold <- function(what) {
-    counts <- Reduce(pmin, lapply(parts, `[[`, what))
-    counts[first$state != 0L] <- NA_integer_
+    counts <- if (n_tails == 1L) first[[what]] else Reduce(pmin, lapply(parts, `[[`, what))
+    if (nrow(excluded)) counts[excluded$column] <- NA_integer_
     counts
   }
-  p_of <- function(counts) pmin(1, n_tails * (if (plan$exact) counts / m else (counts + 1) / (m + 1)))
+  p_of <- function(counts) {
+    share <- if (plan$exact) counts / m else (counts + 1) / (m + 1)
+    if (n_tails == 1L) share else pmin(1, n_tails * share)
+  }
   counts <- fold("counts")
-  known <- sort(unique(counts))
-  place <- match(counts, known)
+  distinct <- distinct_counts(counts, m)
+  known <- distinct$known
+  place <- distinct$place
   p_known <- p_of(known)
-  p <- p_known[place]
   maxima <- lapply(parts, `[[`, "maximum")
   named <- function(x) with_names(x, tested$names)
   df <- if (design$statistic == "welch") named(first$df) else design$df
@@ -70,8 +74,8 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       statistic = named(first$statistic),
       estimate = named(first$estimate),
       df = if (design$statistic == "f") c(ncol(design$x), df) else df,
-      p = named(p),
-      p_fwer = named(pmax(p_of(fold("maximum_counts")), p)),
+      p = named(p_known[place]),
+      p_fwer = named(p_of(pmax(fold("maximum_counts"), counts))),
       q_fdr = named(discovery_rate(p_known, place)[place]),
       p_ci = if (!plan$exact) p_interval(known, m, n_tails, place, tested$names),
       counts = named(counts),
@@ -86,7 +90,7 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       blocks = block_table(plan$rows, settings),
       seed = if (!is.na(plan$seed)) plan$seed,
       backend = "armadillo",
-      excluded = excluded_columns(first$state),
+      excluded = excluded,
       null = if (settings$return_null) with_dimnames(first$null, list(NULL, tested$names)),
       mask = tested$mask,
       test = design$label,
@@ -98,18 +102,36 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
   )
 }
 
+# The different counts, increasing, and the place of each column's among them, NA where it is NA.
+distinct_counts <- function(counts, m) {
+  if (m > 1e6) {
+    known <- sort(unique(counts))
+    return(list(known = known, place = match(counts, known)))
+  }
+  there <- tabulate(counts + 1L, m + 1L) > 0L
+  list(known = which(there) - 1L, place = cumsum(there)[counts + 1L])
+}
+
 # stats::p.adjust(p, "BH") for each of the increasing values `known` of p, that columns have by their `place`: the
 # number of p up to it stands for the rank.
 discovery_rate <- function(known, place) {
   up_to <- cumsum(tabulate(place, length(known)))
-  pmin(1, rev(cummin(rev(sum(!is.na(place)) / up_to * known))))
+  pmin(1, rev(cummin(rev(up_to[length(known)] / up_to * known))))
 }
 
-# Clopper and Pearson's interval for the share of all rearrangements at least as extreme, by counts.
+# Clopper and Pearson's interval for the share of all rearrangements at least as extreme, by counts. That of m - b is
+# the mirror image of that of b.
 p_interval <- function(known, m, n_tails, place, names) {
-  lower <- pmin(1, n_tails * stats::qbeta(0.025, known, m - known + 1))
-  upper <- pmin(1, n_tails * stats::qbeta(0.975, known + 1, m - known))
-  matrix(c(lower[place], upper[place]), ncol = 2L, dimnames = list(names, c("lower", "upper")))
+  mirrored <- known > m / 2
+  near <- ifelse(mirrored, m - known, known)
+  some <- unique(near)
+  at <- match(near, some)
+  lower <- stats::qbeta(0.025, some, m - some + 1)[at]
+  upper <- stats::qbeta(0.975, some + 1, m - some)[at]
+  ends <- cbind(lower = ifelse(mirrored, 1 - upper, lower), upper = ifelse(mirrored, 1 - lower, upper))
+  out <- pmin(n_tails * ends, 1)[place, , drop = FALSE]
+  if (!is.null(names)) rownames(out) <- names
+  out
 }
 
 # The smallest p that can come out. Where all is enumerated, a two-sided test may find the arrangement of opposite sign

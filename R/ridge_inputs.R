@@ -202,6 +202,7 @@ result_names <- function(design, targets) {
 }
 
 with_names <- function(x, names) {
+  if (is.null(names) && is.null(attributes(x))) return(x)
   x <- as.vector(x)
   names(x) <- names
   x

@@ -104,7 +104,8 @@ Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List&
   test.n_permutations = Rcpp::as<int>(options["n_permutations"]);
   test.batch = Rcpp::as<int>(options["batch"]);
   const int v = Y.ncol(), m = static_cast<int>(test.n_permutations);
-  Rcpp::NumericVector statistic(v), estimate(v), df(v), maximum(m);
+  const bool own_df = test.design.statistic == voxridge::PermutationStatistic::welch;
+  Rcpp::NumericVector statistic(v), estimate(v), df(own_df ? v : 0), maximum(m);
   Rcpp::IntegerVector state(v), counts(v), maximum_counts(v);
   Rcpp::RObject null = R_NilValue;
   if (Rcpp::as<bool>(options["keep_null"])) {
@@ -114,7 +115,7 @@ Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List&
   voxridge::PermutationOutputs out;
   out.statistic = statistic.begin();
   out.estimate = estimate.begin();
-  out.df = df.begin();
+  if (own_df) out.df = df.begin();
   out.state = state.begin();
   out.counts = counts.begin();
   out.maximum_counts = maximum_counts.begin();

@@ -4,7 +4,9 @@
 peer_side <- function(peer, precision) {
   if (peer == "published") return(NULL)
   if (startsWith(peer, "ours_")) return("R")
-  if (startsWith(peer, "glmnet_")) return(if (requireNamespace("glmnet", quietly = TRUE)) "R")
+  for (package in c("glmnet", "multtest")) {
+    if (startsWith(peer, paste0(package, "_"))) return(if (requireNamespace(package, quietly = TRUE)) "R")
+  }
   if (!is.null(peers_python())) return("python")
   if (peer == "blas_rate" && precision == "double") "R"
 }
@@ -46,11 +48,16 @@ compare_case <- function(case, spectrum, settings, here) {
   settings$repeats <- max(settings$repeats, case$repeats)
   data_dir <- write_case_data(case, spectrum, settings$work_dir)
   logistic <- identical(case$model, "logistic")
-  unlink(list.files(settings$work_dir, "\\.(job|result|log|alphas|candidates|coefs)$", full.names = TRUE))
-  job <- list(
-    n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
-    data = data_dir,
-    alphas = if (logistic) write_case_lambdas(data_dir, case) else write_case_alphas(data_dir, case$n_alphas)
+  inference <- identical(case$model, "inference")
+  kinds <- "\\.(job|result|log|alphas|candidates|coefs|counts|maxima|statistics)$"
+  unlink(list.files(settings$work_dir, kinds, full.names = TRUE))
+  job <- c(
+    list(n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
+      data = data_dir),
+    switch(case$model %||% "linear",
+      linear = list(alphas = write_case_alphas(data_dir, case$n_alphas)),
+      logistic = list(alphas = write_case_lambdas(data_dir, case)),
+      inference = list(permutations = case$permutations, rows = write_case_rows(data_dir, case)))
   )
   if (!is.null(case$bands)) job <- c(job, write_case_gammas(data_dir, case))
   run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
@@ -65,7 +72,7 @@ compare_case <- function(case, spectrum, settings, here) {
   peer <- peer_side(case$peer, case$precision)
   setting <- NULL
   tried <- ""
-  untuned <- NULL
+  untuned <- if (is.null(peer) && case$peer != "published") paste(case$peer_label, "is not installed")
   has_settings <- identical(peer, "python") || identical(peer, "R") && !is.null(r_engines[[case$peer]]$settings)
   if (has_settings && is.null(case$peer_options$setting) && settings$sides != "ours") {
     tuned <- run(peer, c(list(name = "tune", tune = "yes"), peer_job))
@@ -90,6 +97,8 @@ compare_case <- function(case, spectrum, settings, here) {
   names <- c("ours-R", paste0("peer-", peer))
   agreement <- if (case$peer %in% c("blas_rate", "ours_20_alphas") || is.null(peer)) {
     list(alphas_equal = NA_real_, coef_difference = NA_real_)
+  } else if (inference) {
+    inference_agreement(settings$work_dir, names)
   } else if (logistic) {
     logistic_agreement(settings$work_dir, names, case, job)
   } else {
@@ -104,7 +113,11 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, u
   peer_s <- unlist(lapply(peer_runs, seconds_of))
   nodes <- number_of(first(ours_runs), "nodes")
   if (case$peer == "blas_rate") {
-    work <- counted_flops(case$n, case$p, case$t, case$folds, min(nodes, case$n_alphas, na.rm = TRUE), case$output)
+    work <- if (identical(case$model, "inference")) {
+      inference_flops(case)
+    } else {
+      counted_flops(case$n, case$p, case$t, case$folds, min(nodes, case$n_alphas, na.rm = TRUE), case$output)
+    }
     rate <- number_of(first(peer_runs), "flops") / peer_s
     peer_s <- work / rate
   }
@@ -121,12 +134,13 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, u
     case = case$id, what = unname(case$what), spectrum = spectrum, precision = case$precision,
     n = case$n, p = case$p, t = case$t,
     alphas = case$n_alphas, bands = case$bands %||% NA_integer_, candidates = case$candidates %||% NA_integer_,
-    folds = case$folds, output = case$output, threads = settings$threads,
+    permutations = case$permutations %||% NA_integer_, folds = case$folds, output = case$output, threads = settings$threads,
     ours = case$ours_label, ours_s = middle(ours_s), ours_min_s = lowest(ours_s), ours_max_s = highest(ours_s),
     peer = case$peer_label, peer_s = middle(peer_s), peer_min_s = lowest(peer_s), peer_max_s = highest(peer_s),
     ratio = middle(peer_s) / middle(ours_s), wanted = unname(case$wanted[spectrum]),
     alphas_equal = agreement$alphas_equal, coef_difference = agreement$coef_difference,
     ours_gradient = agreement$ours_gradient %||% NA_real_, peer_gradient = agreement$peer_gradient %||% NA_real_,
+    ours_cpu_s = largest(ours_runs, "cpu_seconds"), peer_cpu_s = largest(peer_runs, "cpu_seconds"),
     ours_before_mb = largest(ours_runs, "before_mb"), ours_peak_mb = largest(ours_runs, "peak_mb"),
     peer_before_mb = if (no_memory) NA_real_ else largest(peer_runs, "before_mb"),
     peer_peak_mb = if (no_memory) NA_real_ else largest(peer_runs, "peak_mb"),

@@ -95,11 +95,11 @@ write_case_data <- function(case, spectrum, root) {
   if (file.exists(file.path(dir, "mean_eigenvalue.bin"))) return(dir)
   unlink(list.files(root, "^(white|power)-", full.names = TRUE), recursive = TRUE)
   dir.create(dir, recursive = TRUE)
-  data <- if (model == "logistic") {
-    simulate_logistic(case$n, case$p, case$t, spectrum)
-  } else {
-    simulate_case(case$n, case$p, case$t, spectrum, bands)
-  }
+  data <- switch(model,
+    linear = simulate_case(case$n, case$p, case$t, spectrum, bands),
+    logistic = simulate_logistic(case$n, case$p, case$t, spectrum),
+    inference = simulate_inference(case$n, case$p, case$t)
+  )
   write_doubles(data$X, file.path(dir, "X.bin"))
   write_doubles(data$Y, file.path(dir, "Y.bin"))
   write_doubles(sum(data$X^2) / min(case$n, case$p), file.path(dir, "mean_eigenvalue.bin"))

@@ -5,6 +5,7 @@ source(file.path(here, "data.R"))
 source(file.path(here, "sides.R"))
 source(file.path(here, "engines.R"))
 source(file.path(here, "engines_logistic.R"))
+source(file.path(here, "engines_inference.R"))
 
 memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
@@ -17,16 +18,18 @@ forget_peak <- function() {
 }
 
 job <- read_fields(commandArgs(TRUE)[1])
-for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats"), names(job))) {
+for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats", "permutations"),
+  names(job))) {
   job[[name]] <- as.integer(job[[name]])
 }
-engine <- c(r_engines, logistic_engines)[[job$engine]]
+engine <- c(r_engines, logistic_engines, inference_engines)[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
 data <- if (job$engine == "blas_rate") NULL else list(
   X = read_doubles(file.path(job$data, "X.bin"), c(job$n, job$p)),
   Y = read_doubles(file.path(job$data, "Y.bin"), c(job$n, job$t)),
-  alphas = read_doubles(job$alphas)
+  alphas = if (!is.null(job$alphas)) read_doubles(job$alphas),
+  rows = if (!is.null(job$rows)) read_doubles(job$rows, c(job$permutations, job$n))
 )
 if (!is.null(job$gammas)) {
   sizes <- as.integer(strsplit(job$band_sizes, ",", fixed = TRUE)[[1]])
@@ -38,9 +41,11 @@ engine$setup(job)
 
 timed <- function(fit) {
   invisible(gc())
+  cpu <- proc.time()
   start <- Sys.time()
   result <- fit()
-  list(seconds = as.numeric(difftime(Sys.time(), start, units = "secs")), result = result)
+  seconds <- as.numeric(difftime(Sys.time(), start, units = "secs"))
+  list(seconds = seconds, cpu = sum((proc.time() - cpu)[c("user.self", "sys.self")]), result = result)
 }
 
 # With `tune: yes`, the fastest setting of an engine that has several, found as worker.py does it.
@@ -70,22 +75,24 @@ for (i in 1:5) {
   if (difftime(Sys.time(), warm_start, units = "secs") > 1) break
 }
 seconds <- numeric()
+cpu <- numeric()
 for (i in seq_len(job$repeats)) {
   fit <- NULL
   run <- timed(function() engine$fit(data, job))
   fit <- run$result
   seconds[i] <- run$seconds
+  cpu[i] <- run$cpu
   run <- NULL
 }
 peak <- memory_mb("VmHWM")
 
 answer <- engine$answer(fit, data, job)
 prefix <- sub("\\.result$", "", job$result)
-for (kind in intersect(c("alphas", "candidates", "coefs"), names(answer))) {
+for (kind in intersect(c("alphas", "candidates", "coefs", "counts", "maxima", "statistics"), names(answer))) {
   if (!is.null(answer[[kind]])) write_doubles(answer[[kind]], paste(prefix, kind, sep = "."))
 }
 write_fields(c(
-  list(seconds = format(seconds, digits = 8, trim = TRUE), before_mb = before, peak_mb = peak,
+  list(seconds = format(seconds, digits = 8, trim = TRUE), cpu_seconds = mean(cpu), before_mb = before, peak_mb = peak,
     version = engine$version()),
   answer$fields
 ), job$result)

@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import engines
+import engines_inference
 import engines_logistic
 
 
@@ -45,9 +46,9 @@ def forget_peak():
 
 def timed(fit):
     gc.collect()
-    start = time.perf_counter()
+    cpu, start = time.process_time(), time.perf_counter()
     result = fit()
-    return time.perf_counter() - start, result
+    return time.perf_counter() - start, time.process_time() - cpu, result
 
 
 def tune(engine, job):
@@ -78,26 +79,28 @@ def measure(engine, job):
         fit()
         if time.perf_counter() - warm_start > 1:
             break
-    seconds, result = [], None
+    seconds, cpu, result = [], [], None
     for _ in range(int(job["repeats"])):
         result = None
-        elapsed, result = timed(fit)
+        elapsed, used, result = timed(fit)
         seconds.append(elapsed)
+        cpu.append(used)
     peak = memory_mb("VmHWM")
     prefix = job["result"].removesuffix(".result")
     answer = engine.answer(result)
-    for name in ("alphas", "candidates", "coefs"):
+    for name in ("alphas", "candidates", "coefs", "counts", "maxima", "statistics"):
         if answer.get(name) is not None:
             np.asarray(answer[name], dtype=np.float64).ravel(order="F").tofile(f"{prefix}.{name}")
     write_fields({
-        "seconds": ",".join(f"{x:.6f}" for x in seconds), "before_mb": f"{before:.1f}", "peak_mb": f"{peak:.1f}",
-        "version": engine.version(), "setting": job.get("setting", ""), **answer.get("fields", {}),
+        "seconds": ",".join(f"{x:.6f}" for x in seconds), "cpu_seconds": f"{np.mean(cpu):.6f}",
+        "before_mb": f"{before:.1f}", "peak_mb": f"{peak:.1f}", "version": engine.version(),
+        "setting": job.get("setting", ""), **answer.get("fields", {}),
     }, job["result"])
 
 
 def main():
     job = read_fields(sys.argv[1])
-    engine = {**engines.ENGINES, **engines_logistic.ENGINES}[job["engine"]](job)
+    engine = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES}[job["engine"]](job)
     (tune if job.get("tune") == "yes" else measure)(engine, job)
 
 

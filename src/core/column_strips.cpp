@@ -6,15 +6,35 @@ namespace voxridge {
 
 namespace {
 
+// Row i of the columns.
 template <int kBytes>
-struct Extent {
+VOXRIDGE_INLINE void row_of(const double* const* c, int64_t i, typename Vector<kBytes>::Double& out) {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* z, int64_t n, StripSums& out) {
+  if constexpr (kBytes == 64)
+    out = V{c[0][i], c[1][i], c[2][i], c[3][i], c[4][i], c[5][i], c[6][i], c[7][i]};
+  else if constexpr (kBytes == 32)
+    out = V{c[0][i], c[1][i], c[2][i], c[3][i]};
+  else
+    out = V{c[0][i], c[1][i]};
+}
+
+template <int kBytes>
+struct Read {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                                  StripSums& out) {
+    constexpr int lanes = kBytes / static_cast<int>(sizeof(double));
+    const double* from[lanes];
+    for (int lane = 0; lane < lanes; ++lane) from[lane] = columns[part * lanes + lane];
     V largest = {}, flaw = {};
     for (int64_t i = 0; i < n; ++i) {
-      const V x = doubles<kBytes>(z + i, part), size = x < 0.0 ? -x : x;
+      if (part == 0) __builtin_prefetch(next + i * kDoubleLanes, 0, 2);
+      V x;
+      row_of<kBytes>(from, i, x);
+      const V size = x < 0.0 ? -x : x;
       flaw += x - x;
       largest = size > largest ? size : largest;
+      doubles<kBytes>(to + i, part) = x;
     }
     doubles<kBytes>(&out.largest, part) = largest;
     doubles<kBytes>(&out.flaw, part) = flaw;
@@ -88,11 +108,11 @@ struct Divide {
 template <int kBytes>
 struct AlongVector {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                                  DoubleStrip& b) {
+  static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
+                                  int64_t n, DoubleStrip& b) {
     V sum = {};
     for (int64_t i = 0; i < n; ++i) sum += x[i] * doubles<kBytes>(e + i, part);
-    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) -= x[i] * sum;
+    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) = doubles<kBytes>(left + i, part) - x[i] * sum;
     doubles<kBytes>(&b, part) = sum;
   }
 };
@@ -100,11 +120,13 @@ struct AlongVector {
 template <int kBytes>
 struct AlongStrip {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                                  DoubleStrip& b) {
+  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,
+                                  DoubleStrip* rest, int64_t n, DoubleStrip& b) {
     V sum = {};
     for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(x + i, part) * doubles<kBytes>(e + i, part);
-    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) -= doubles<kBytes>(x + i, part) * sum;
+    for (int64_t i = 0; i < n; ++i) {
+      doubles<kBytes>(rest + i, part) = doubles<kBytes>(left + i, part) - doubles<kBytes>(x + i, part) * sum;
+    }
     doubles<kBytes>(&b, part) = sum;
   }
 };
@@ -116,6 +138,25 @@ struct Squares {
     V sum;
     sum_squares<kBytes>(part, z, n, sum);
     doubles<kBytes>(&squares, part) = sum;
+  }
+};
+
+template <int kBytes>
+struct Round {
+  using V = typename Vector<kBytes>::Double;
+  using I = typename Vector<kBytes>::HalfInt;
+  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* z, int64_t n, double scale, const int32_t* mask,
+                                  int half, IntStrip* q, int32_t* sums) {
+    const int at = part + half * 64 / kBytes;
+    I sum = {};
+    for (int64_t i = 0; i < n; ++i) {
+      // adding and taking away 1.5 * 2^52 rounds to a whole number
+      const V whole = (doubles<kBytes>(z + i, part) * scale + 0x1.8p52) - 0x1.8p52;
+      const I value = __builtin_convertvector(whole, I);
+      reinterpret_cast<I*>(q + i)[at] = value;
+      sum += value & mask[i];
+    }
+    reinterpret_cast<I*>(sums)[part] = sum;
   }
 };
 
@@ -146,8 +187,9 @@ void run(InstructionSet set, Args&... args) {
 
 }  // namespace
 
-void strip_extent(InstructionSet set, const DoubleStrip* z, int64_t n, StripSums& out) {
-  run<Extent>(set, z, n, out);
+void strip_read(InstructionSet set, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                StripSums& out) {
+  run<Read>(set, columns, next, n, to, out);
 }
 
 void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,
@@ -164,18 +206,23 @@ void strip_divide(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStr
   run<Divide>(set, z, n, by);
 }
 
-void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                 DoubleStrip& b) {
-  run<AlongVector>(set, x, e, rest, n, b);
+void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
+                 int64_t n, DoubleStrip& b) {
+  run<AlongVector>(set, x, e, left, rest, n, b);
 }
 
-void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                 DoubleStrip& b) {
-  run<AlongStrip>(set, x, e, rest, n, b);
+void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,
+                 DoubleStrip* rest, int64_t n, DoubleStrip& b) {
+  run<AlongStrip>(set, x, e, left, rest, n, b);
 }
 
 void strip_squares(InstructionSet set, const DoubleStrip* z, int64_t n, DoubleStrip& squares) {
   run<Squares>(set, z, n, squares);
+}
+
+void strip_round(InstructionSet set, const DoubleStrip* z, int64_t n, double scale, const int32_t* mask, int half,
+                 IntStrip* q, int32_t* sums) {
+  run<Round>(set, z, n, scale, mask, half, q, sums);
 }
 
 }  // namespace voxridge

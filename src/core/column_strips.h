@@ -13,8 +13,10 @@ struct StripSums {
   DoubleStrip flaw;     // 0, or NaN where a value is not finite
 };
 
-// Of the values.
-void strip_extent(InstructionSet set, const DoubleStrip* z, int64_t n, StripSums& out);
+// Puts the values of eight columns side by side. Eight times n values from `next` on will be read after these: short
+// columns leave the processor no time to see what comes.
+void strip_read(InstructionSet set, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
+                StripSums& out);
 
 // Multiplies by the two factors of each lane; gives the sum of the squares, and that about the mean.
 void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,
@@ -27,12 +29,18 @@ void strip_residual(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleS
 
 void strip_divide(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& by);
 
-// b = sum of x e over samples, and rest -= x b, by one vector x for all lanes, or by a strip of them.
-void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                 DoubleStrip& b);
-void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, DoubleStrip* rest, int64_t n,
-                 DoubleStrip& b);
+// b = sum of x e over samples, and rest = left - x b, by one vector x for all lanes, or by a strip of them. `left` may be
+// `rest`.
+void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
+                 int64_t n, DoubleStrip& b);
+void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,
+                 DoubleStrip* rest, int64_t n, DoubleStrip& b);
 
 void strip_squares(InstructionSet set, const DoubleStrip* z, int64_t n, DoubleStrip& squares);
+
+// z times scale, rounded to whole numbers, as half 0 or 1 of the strips q, and the sums over samples whose mask is -1
+// and not 0. Products stay below 2^31.
+void strip_round(InstructionSet set, const DoubleStrip* z, int64_t n, double scale, const int32_t* mask, int half,
+                 IntStrip* q, int32_t* sums);
 
 }  // namespace voxridge

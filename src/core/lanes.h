@@ -45,6 +45,7 @@ struct Vector<16> {
   using Word = uint32_t __attribute__((vector_size(16), may_alias));
   using Double = double __attribute__((vector_size(16), may_alias));
   using Long = int64_t __attribute__((vector_size(16), may_alias));
+  using HalfInt = int32_t __attribute__((vector_size(8), may_alias));  // as many as doubles
 };
 template <>
 struct Vector<32> {
@@ -52,6 +53,7 @@ struct Vector<32> {
   using Word = uint32_t __attribute__((vector_size(32), may_alias));
   using Double = double __attribute__((vector_size(32), may_alias));
   using Long = int64_t __attribute__((vector_size(32), may_alias));
+  using HalfInt = int32_t __attribute__((vector_size(16), may_alias));  // as many as doubles
 };
 template <>
 struct Vector<64> {
@@ -59,6 +61,7 @@ struct Vector<64> {
   using Word = uint32_t __attribute__((vector_size(64), may_alias));
   using Double = double __attribute__((vector_size(64), may_alias));
   using Long = int64_t __attribute__((vector_size(64), may_alias));
+  using HalfInt = int32_t __attribute__((vector_size(32), may_alias));  // as many as doubles
 };
 
 // Memory for them.

@@ -39,7 +39,7 @@ int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& column
       out_.state[j + lane] = static_cast<int>(state[lane]);
       out_.statistic[j + lane] = used[lane] ? found[lane].statistic : missing;
       out_.estimate[j + lane] = used[lane] ? found[lane].estimate : missing;
-      out_.df[j + lane] = used[lane] ? found[lane].df : missing;
+      if (out_.df != nullptr) out_.df[j + lane] = used[lane] ? found[lane].df : missing;
       out_.counts[j + lane] = 0;
     }
   }

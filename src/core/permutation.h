@@ -31,7 +31,7 @@ struct PermutationTest {
   int64_t batch = 0;  // permutations at once; 0: as suits the caches
 };
 
-// Memory of the caller; `null` may be nullptr.
+// Memory of the caller; `df` and `null` may be nullptr.
 struct PermutationOutputs {
   double *statistic = nullptr, *estimate = nullptr, *df = nullptr;  // per column, NaN where it is not used
   int* state = nullptr;                                             // ColumnState

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
-
-#include "column_strips.h"
 
 #include "no_contraction.h"
 
@@ -19,6 +18,20 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 bool is_rounding(double squares, double all, int64_t n) {
   const double relative = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
   return squares <= relative * relative * all;
+}
+
+// 2^k for the exponents of normal numbers, and the exponent of a positive number: as ldexp() and ilogb(), without a call.
+double power_of_two(int k) {
+  const uint64_t bits = static_cast<uint64_t>(k + 1023) << 52;
+  double out;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+int exponent_of(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const int biased = static_cast<int>(bits >> 52);
+  return biased > 0 ? biased - 1023 : std::ilogb(x);
 }
 
 void average_ranks(double* values, int64_t n) {
@@ -38,25 +51,26 @@ void average_ranks(double* values, int64_t n) {
 }  // namespace
 
 // Lanes beyond the last column repeat it.
-void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to) {
+void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to, StripSums& found) {
   const int64_t n = y_.rows;
+  const double* columns[kDoubleLanes];
+  if (design_.ranks) ranks_.resize(n * kDoubleLanes);
   for (int64_t lane = 0; lane < kDoubleLanes; ++lane) {
-    const double* column = from.col(j + std::min(lane, count - 1));
-    if (design_.ranks) {
-      column_.assign(column, column + n);
-      const bool finite = std::all_of(column, column + n, [](double x) { return std::isfinite(x); });
-      const bool zero = std::all_of(column, column + n, [](double x) { return x == 0; });
-      if (finite && !zero) average_ranks(column_.data(), n);
-      column = column_.data();
-    }
-    for (int64_t i = 0; i < n; ++i) to[i].lane[lane] = column[i];
+    columns[lane] = from.col(j + std::min(lane, count - 1));
+    if (!design_.ranks) continue;
+    double* ranks = ranks_.data() + lane * n;
+    std::copy_n(columns[lane], n, ranks);
+    const bool finite = std::all_of(ranks, ranks + n, [](double x) { return std::isfinite(x); });
+    const bool zero = std::all_of(ranks, ranks + n, [](double x) { return x == 0; });
+    if (finite && !zero) average_ranks(ranks, n);
+    columns[lane] = ranks;
   }
+  strip_read(set_, columns, from.col(std::min(j + kDoubleLanes, from.cols - 1)), n, to, found);
 }
 
-void PermutationColumns::standardize(double mu, DoubleStrip* e, ColumnState* state, double* size) {
+void PermutationColumns::standardize(double mu, const StripSums& found, DoubleStrip* e, ColumnState* state,
+                                     double* size) {
   const int64_t n = y_.rows;
-  StripSums found;
-  strip_extent(set_, e, n, found);
   DoubleStrip scale1, scale2, shift, squares, spread, before, after, norm;
   int exponent[kDoubleLanes];
   for (int lane = 0; lane < kDoubleLanes; ++lane) {
@@ -66,9 +80,10 @@ void PermutationColumns::standardize(double mu, DoubleStrip* e, ColumnState* sta
                                                   : ColumnState::used;
     // a power of two brings every unit of measurement to the same place: in two factors, one may be beyond a double
     const double largest = std::max(found.largest.lane[lane], std::fabs(mu));
-    exponent[lane] = state[lane] == ColumnState::used ? std::ilogb(largest) + 1 : 0;
-    scale1.lane[lane] = std::ldexp(1.0, -exponent[lane] / 2);
-    scale2.lane[lane] = std::ldexp(1.0, -exponent[lane] - -exponent[lane] / 2);
+    exponent[lane] = state[lane] == ColumnState::used ? exponent_of(largest) + 1 : 0;
+    const int half = -exponent[lane] / 2;
+    scale1.lane[lane] = power_of_two(half);
+    scale2.lane[lane] = power_of_two(-exponent[lane] - half);
     shift.lane[lane] = mu * scale1.lane[lane] * scale2.lane[lane];
   }
   strip_spread(set_, e, n, scale1, scale2, squares, spread);
@@ -82,37 +97,40 @@ void PermutationColumns::standardize(double mu, DoubleStrip* e, ColumnState* sta
       state[lane] = ColumnState::nuisance;
     } else {
       norm.lane[lane] = std::sqrt(after.lane[lane]);
-      size[lane] = std::ldexp(norm.lane[lane], exponent[lane]);
+      const int half = exponent[lane] / 2;
+      size[lane] = norm.lane[lane] * power_of_two(half) * power_of_two(exponent[lane] - half);
     }
   }
   strip_divide(set_, e, n, norm);
 }
 
 void PermutationColumns::load(int64_t j, int64_t count, DoubleStrip* e, ColumnState* state) {
-  read(y_, j, count, e);
-  standardize(design_.mu, e, state, size_);
+  StripSums found;
+  read(y_, j, count, e, found);
+  standardize(design_.mu, found, e, state, size_);
 }
 
 void PermutationColumns::load_paired(int64_t j, int64_t count, DoubleStrip* x, ColumnState* state) {
   double size[kDoubleLanes];
-  read(design_.paired, j, count, x);
-  standardize(0, x, state, size);
+  StripSums found;
+  read(design_.paired, j, count, x, found);
+  standardize(0, found, x, state, size);
 }
 
 void PermutationColumns::statistics(const DoubleStrip* e, const DoubleStrip* x, ColumnStatistic* out) {
   if (design_.statistic == PermutationStatistic::welch) return welch(e, out);
   const int64_t n = y_.rows, rank = x != nullptr ? 1 : design_.x.cols;
   DoubleStrip b = {}, h = {}, s;
-  std::copy_n(e, n, rest_.data());
-  for (int64_t k = 0; k < rank; ++k) {
+  const DoubleStrip* left = e;
+  for (int64_t k = 0; k < rank; ++k, left = rest_.data()) {
     if (x != nullptr) {
-      strip_along(set_, x, e, rest_.data(), n, b);
+      strip_along(set_, x, e, left, rest_.data(), n, b);
     } else {
-      strip_along(set_, design_.x.col(k), e, rest_.data(), n, b);
+      strip_along(set_, design_.x.col(k), e, left, rest_.data(), n, b);
     }
     for (int lane = 0; lane < kDoubleLanes; ++lane) h.lane[lane] += b.lane[lane] * b.lane[lane];
   }
-  strip_squares(set_, rest_.data(), n, s);
+  strip_squares(set_, left, n, s);
   for (int lane = 0; lane < kDoubleLanes; ++lane) {
     out[lane] = statistic_of(b.lane[lane], h.lane[lane], s.lane[lane], size_[lane]);
   }

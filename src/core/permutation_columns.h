@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "column_strips.h"
 #include "lanes.h"
 #include "view.h"
 
@@ -53,8 +54,8 @@ class PermutationColumns {
   void statistics(const DoubleStrip* e, const DoubleStrip* x, ColumnStatistic* out);
 
  private:
-  void read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to);
-  void standardize(double mu, DoubleStrip* e, ColumnState* state, double* size);
+  void read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to, StripSums& found);
+  void standardize(double mu, const StripSums& found, DoubleStrip* e, ColumnState* state, double* size);
   ColumnStatistic statistic_of(double b, double h, double s, double size) const;
   void welch(const DoubleStrip* e, ColumnStatistic* out) const;
 
@@ -62,7 +63,7 @@ class PermutationColumns {
   const ColumnDesign& design_;
   InstructionSet set_;
   std::vector<DoubleStrip> rest_;
-  std::vector<double> column_;
+  std::vector<double> ranks_;  // of eight columns
   double size_[kDoubleLanes] = {};  // norms of E, in the unit of the data
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "column_strips.h"
 #include "permutation_kernel.h"
 #include "permutation_lattice.h"
 #include "permutation_tables.h"
@@ -21,10 +22,12 @@ class SumKernel : public PermutationKernel {
       : PermutationKernel(test, rows, out, threshold),
         signs_(rows.kind() == Rearrangement::flips),
         scale_(table_scale(test.y.rows)),
-        codes_(0, 1, 0) {
+        codes_(0, 1, 0),
+        mask_(test.y.rows) {
     const double count = static_cast<double>(n());
     double in_first = 0;
     for (const char first : test.rows.first) in_first += first;
+    for (int64_t i = 0; i < n(); ++i) mask_[i] = signs_ || test.rows.first[i] ? -1 : 0;
     most_ = std::sqrt(signs_ ? count : in_first * (count - in_first) / count);
   }
 
@@ -113,18 +116,8 @@ class SumKernel : public PermutationKernel {
 
   // Columns from j on, at unit norm in worker.e, become one half of the strip.
   void put(int64_t j, int half, Worker& worker) {
-    const double scale = sign() * scale_;
-    int32_t sums[kDoubleLanes] = {};
-    for (int64_t i = 0; i < n(); ++i) {
-      const double* e = worker.e[i].lane;
-      int32_t* q = worker.q[i].lane + half * kDoubleLanes;
-      const int32_t counted = signs_ || test_.rows.first[i] ? 1 : 0;
-      for (int lane = 0; lane < kDoubleLanes; ++lane) {
-        // adding and taking away 1.5 * 2^52 rounds to a whole number
-        q[lane] = static_cast<int32_t>((e[lane] * scale + 0x1.8p52) - 0x1.8p52);
-        sums[lane] += counted * q[lane];
-      }
-    }
+    alignas(64) int32_t sums[kDoubleLanes];
+    strip_round(set_, worker.e.data(), n(), sign() * scale_, mask_.data(), half, worker.q.data(), sums);
     for (int lane = 0; lane < kDoubleLanes; ++lane) {
       const double u = test_.absolute ? std::fabs(static_cast<double>(sums[lane])) : sums[lane];
       const double threshold = u - table_tolerance(n());
@@ -169,9 +162,11 @@ class SumKernel : public PermutationKernel {
     }
   }
 
+  const InstructionSet set_ = best_instruction_set();
   bool signs_;
   double scale_, most_;  // most_: the largest |u|
   PatternCodes codes_;
+  std::vector<int32_t> mask_;  // -1: part of the observed sum
   std::vector<Worker> workers_;
 };
 

@@ -25,45 +25,53 @@ VOXRIDGE_INLINE const IntStrip* row_at(const IntStrip* table, uint16_t offset) {
   return reinterpret_cast<const IntStrip*>(reinterpret_cast<const char*>(table) + offset);
 }
 
-// Adds what the tables of groups 0 .. kGroups - 1 hold, without a loop.
+// The sum of what the tables hold for a row. The number of groups is known, and then there is no
+// loop and the tables stay in registers, or it is 0: any number.
 template <int kBytes, int kGroups>
-struct LookUp {
-  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
-                                  typename Vector<kBytes>::Word& sum) {
-    LookUp<kBytes, kGroups - 1>::run(loop, part, code, sum);
-    sum += words<kBytes>(row_at(loop.tables + (kGroups - 1) * loop.size, code[kGroups - 1]), part);
+class LookUp {
+ public:
+  VOXRIDGE_INLINE explicit LookUp(const Loop& loop) {
+    for (int g = 0; g < kGroups; ++g) table_[g] = loop.tables + g * loop.size;
   }
+  VOXRIDGE_INLINE void sum(int part, const uint16_t* code, typename Vector<kBytes>::Word& out) const {
+    out = words<kBytes>(row_at(table_[0], code[0]), part);
+#pragma GCC unroll 8
+    for (int g = 1; g < kGroups; ++g) out += words<kBytes>(row_at(table_[g], code[g]), part);
+  }
+
+ private:
+  const IntStrip* table_[kGroups];
 };
 template <int kBytes>
-struct LookUp<kBytes, 1> {
-  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
-                                  typename Vector<kBytes>::Word& sum) {
-    sum = words<kBytes>(row_at(loop.tables, code[0]), part);
-  }
-};
-// Any number of groups.
-template <int kBytes>
-struct LookUp<kBytes, 0> {
-  static VOXRIDGE_INLINE void run(const Loop& loop, int part, const uint16_t* code,
-                                  typename Vector<kBytes>::Word& sum) {
-    const IntStrip* table = loop.tables;
-    sum = words<kBytes>(row_at(table, code[0]), part);
-    for (int64_t g = 1; g < loop.groups; ++g) {
-      table += loop.size;
-      sum += words<kBytes>(row_at(table, code[g]), part);
+class LookUp<kBytes, 0> {
+ public:
+  VOXRIDGE_INLINE explicit LookUp(const Loop& loop) : tables_(loop.tables), size_(loop.size), groups_(loop.groups) {}
+  VOXRIDGE_INLINE void sum(int part, const uint16_t* code, typename Vector<kBytes>::Word& out) const {
+    const IntStrip* table = tables_;
+    out = words<kBytes>(row_at(table, code[0]), part);
+    for (int64_t g = 1; g < groups_; ++g) {
+      table += size_;
+      out += words<kBytes>(row_at(table, code[g]), part);
     }
   }
+
+ private:
+  const IntStrip* tables_;
+  int64_t size_, groups_;
 };
 
 template <int kBytes>
 VOXRIDGE_INLINE void add_body(const Loop& loop, int part, bool first) {
   using Word = typename Vector<kBytes>::Word;
+  const LookUp<kBytes, 0> tables(loop);
   const uint16_t* code = loop.codes;
-  for (int64_t r = 0; r < loop.rows; ++r, code += loop.stride) {
+  const int64_t stride = loop.stride, rows = loop.rows;
+  IntStrip* sums = loop.sums;
+  for (int64_t r = 0; r < rows; ++r, code += stride) {
     Word sum;
-    LookUp<kBytes, 0>::run(loop, part, code, sum);
-    if (!first) sum += words<kBytes>(loop.sums + r, part);
-    words<kBytes>(loop.sums + r, part) = sum;
+    tables.sum(part, code, sum);
+    if (!first) sum += words<kBytes>(sums + r, part);
+    words<kBytes>(sums + r, part) = sum;
   }
 }
 
@@ -73,15 +81,19 @@ VOXRIDGE_INLINE void count_body(const Loop& loop, int part) {
   using Word = typename Vector<kBytes>::Word;
   const Int threshold = ints<kBytes>(loop.threshold, part);
   Int counts = ints<kBytes>(loop.counts, part);
+  const LookUp<kBytes, kGroups> tables(loop);
   const uint16_t* code = loop.codes;
-  for (int64_t r = 0; r < loop.rows; ++r, code += loop.stride) {
+  const int64_t stride = kGroups > 0 ? kGroups : loop.stride, rows = loop.rows;
+  const IntStrip* sums = loop.sums;
+  IntStrip* maxima = loop.maxima;
+  for (int64_t r = 0; r < rows; ++r, code += stride) {
     Word sum;
-    LookUp<kBytes, kGroups>::run(loop, part, code, sum);
-    if (kGroups == 0 && loop.sums != nullptr) sum += words<kBytes>(loop.sums + r, part);
+    tables.sum(part, code, sum);
+    if (kGroups == 0 && sums != nullptr) sum += words<kBytes>(sums + r, part);
     Int u = (Int)sum;
     if (kAbsolute) u = u < 0 ? -u : u;
     counts -= u >= threshold;
-    Int& largest = ints<kBytes>(loop.maxima + r, part);
+    Int& largest = ints<kBytes>(maxima + r, part);
     largest = largest > u ? largest : u;
   }
   ints<kBytes>(loop.counts, part) = counts;
