@@ -41,7 +41,8 @@ void average_ranks(double* values, int64_t n) {
 void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to) {
   const int64_t n = y_.rows;
   for (int64_t lane = 0; lane < kDoubleLanes; ++lane) {
-    const double* column = from.col(j + std::min(lane, count - 1));
+    const int64_t place = j + std::min(lane, count - 1);
+    const double* column = from.col(design_.which != nullptr ? design_.which[place] : place);
     if (design_.ranks) {
       column_.assign(column, column + n);
       const bool finite = std::all_of(column, column + n, [](double x) { return std::isfinite(x); });
