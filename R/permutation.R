@@ -29,10 +29,13 @@ run_permutation_test <- function(tested, design, rows, settings, call) {
   parts <- lapply(seq_along(tails), function(i) {
     options[c("absolute", "negate")] <- list(tails[i] == "abs", tails[i] == "less")
     options$keep_null <- settings$return_null && i == 1L
+    options$sequential <- settings$sequential %||% 0L
     run_core(core_permutation_test(tested$Y, design, plan$rows, options, control), call)
   })
   names(parts) <- tails
   out <- new_permutation_result(parts, tested, design, plan, settings)
+  if (!is.null(settings$sequential)) out <- as_sequential_result(out, parts, settings$sequential)
+  if (settings$tail_fit) out <- as_fitted_result(out, parts)
   out$diagnostics$seconds <- proc.time()[["elapsed"]] - start
   tell_permutation_facts(out)
   out

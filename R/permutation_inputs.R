@@ -182,7 +182,9 @@ plan_permutations <- function(rows, settings, call) {
       found = possible, call = call
     )
   }
-  exact <- settings$exact == "always" || (settings$exact == "auto" && possible <= settings$n_permutations)
+  # a sequential test needs a random order
+  exact <- settings$exact == "always" ||
+    (settings$exact == "auto" && possible <= settings$n_permutations && is.null(settings$sequential))
   if (exact && possible > 1e8) {
     shown <- format(possible, digits = 3L)
     abort(

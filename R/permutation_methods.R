@@ -95,12 +95,13 @@ summarise_permutations <- function(x, level) {
       scheme = x$scheme,
       alternative = x$alternative,
       blocks = x$blocks,
+      sequential = x$sequential,
       seed = x$seed,
       min_p = x$min_p,
       level = level,
       passed = vapply(x[c("p", "p_fwer", "q_fdr")], function(p) sum(p <= level, na.rm = TRUE), 0L),
       threshold = maximum_threshold(x, level),
-      largest = table[utils::head(order[!is.na(table$p_fwer[order])], shown), names(table) != "excluded"]
+      largest = table[utils::head(order[!is.na(table$p[order])], shown), names(table) != "excluded"]
     ),
     class = "summary.voxridge_permutation_test"
   )
@@ -136,12 +137,16 @@ permutation_head <- function(s) {
   excluded <- if (sum(s$n_excluded)) {
     paste0("Excluded: ", paste(format_count(s$n_excluded), names(s$n_excluded), collapse = ", "))
   }
+  stopped <- if (!is.null(s$sequential)) {
+    paste0("Sequential: a column stops at its ", s$sequential, ". permutation as extreme as the data")
+  }
   c(paste0(s$test, " permutation test (", direction, "): ", size), paste0("Permutations: ", how, blocks),
-    paste0("Smallest possible p: ", format(signif(s$min_p, 3L))), excluded)
+    paste0("Smallest possible p: ", format(signif(s$min_p, 3L))), stopped, excluded)
 }
 
 permutation_passed <- function(s) {
   words <- c(p = "uncorrected", p_fwer = "family-wise error", q_fdr = "false discovery rate")
+  if (!is.null(s$sequential)) words <- words[names(words) != "p_fwer"]
   sprintf("%s <= %s: %s of %s (%s)", format(names(words)), format(s$level), format_count(s$passed[names(words)]),
           format_count(s$n_columns - sum(s$n_excluded)), words)
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/permutation.h"
+#include "core/permutation_sequential.h"
 #include "r_session.h"
 #include "r_view.h"
 
@@ -89,7 +90,8 @@ Rcpp::IntegerMatrix core_permutation_rows(const Rcpp::List& rows, int m) {
   return out;
 }
 
-// `design` and `rows` as R/permutation.R makes them; `options`: n_permutations, absolute, negate, batch, keep_null.
+// `design` and `rows` as R/permutation.R makes them; `options`: n_permutations, absolute, negate, batch, keep_null,
+// sequential (0: no).
 // [[Rcpp::export]]
 Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List& design, const Rcpp::List& rows,
                                  const Rcpp::List& options, const Rcpp::List& control) {
@@ -121,10 +123,14 @@ Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List&
   out.maximum_counts = maximum_counts.begin();
   out.maximum = maximum.begin();
   out.null = data_of(null);
-  Session(control).run([&](const voxridge::Control& c) { voxridge::run_permutation_test(test, out, c); });
+  const int64_t h = Rcpp::as<int>(options["sequential"]);
+  Rcpp::IntegerVector draws(h > 0 ? v : 0);
+  Session(control).run([&](const voxridge::Control& c) {
+    h > 0 ? voxridge::run_sequential_test(test, h, out, draws.begin(), c) : voxridge::run_permutation_test(test, out, c);
+  });
   return Rcpp::List::create(Rcpp::Named("statistic") = statistic, Rcpp::Named("estimate") = estimate,
                             Rcpp::Named("df") = df, Rcpp::Named("state") = state, Rcpp::Named("counts") = counts,
                             Rcpp::Named("maximum_counts") = maximum_counts, Rcpp::Named("maximum") = maximum,
-                            Rcpp::Named("null") = null,
+                            Rcpp::Named("null") = null, Rcpp::Named("draws") = draws,
                             Rcpp::Named("degenerate") = static_cast<double>(out.degenerate));
 }

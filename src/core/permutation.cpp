@@ -9,15 +9,11 @@
 
 namespace voxridge {
 
-namespace {
-
 std::unique_ptr<PermutationKernel> make_kernel(const PermutationTest& test, const PermutationRows& rows,
                                                PermutationOutputs& out, double* threshold) {
   if (test.design.paired.data != nullptr) return make_paired_kernel(test, rows, out, threshold);
   return test.sums ? make_sum_kernel(test, rows, out, threshold) : make_product_kernel(test, rows, out, threshold);
 }
-
-}  // namespace
 
 int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& columns, DoubleStrip* e, DoubleStrip* paired,
                             bool* used) {
@@ -31,7 +27,7 @@ int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& column
     n_used += used[lane];
     if (used[lane]) some = lane;
   }
-  if (first_ == 0) {
+  if (first_ == 0 && out_.statistic != nullptr) {
     ColumnStatistic found[kDoubleLanes];
     columns.statistics(e, paired, found);
     for (int lane = 0; lane < count; ++lane) {

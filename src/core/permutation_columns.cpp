@@ -56,7 +56,8 @@ void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count,
   const double* columns[kDoubleLanes];
   if (design_.ranks) ranks_.resize(n * kDoubleLanes);
   for (int64_t lane = 0; lane < kDoubleLanes; ++lane) {
-    columns[lane] = from.col(j + std::min(lane, count - 1));
+    const int64_t place = j + std::min(lane, count - 1);
+    columns[lane] = from.col(design_.which != nullptr ? design_.which[place] : place);
     if (!design_.ranks) continue;
     double* ranks = ranks_.data() + lane * n;
     std::copy_n(columns[lane], n, ranks);

@@ -32,6 +32,7 @@ struct ColumnDesign {
   double df = 1;
   double estimate_scale = 1;  // what turns b, in the unit of the data, into the estimate
   std::vector<char> first;    // welch: the first group
+  const int64_t* which = nullptr;  // the column of the data at each place, nullptr: all in their order
 };
 
 struct ColumnStatistic {

@@ -46,6 +46,10 @@ class PermutationKernel {
   int64_t first_ = 0, count_ = 0;  // rows of the batch
 };
 
+// The one that suits the test. It keeps references to all of these.
+std::unique_ptr<PermutationKernel> make_kernel(const PermutationTest& test, const PermutationRows& rows,
+                                               PermutationOutputs& out, double* threshold);
+
 std::unique_ptr<PermutationKernel> make_sum_kernel(const PermutationTest& test, const PermutationRows& rows,
                                                    PermutationOutputs& out, double* threshold);
 std::unique_ptr<PermutationKernel> make_product_kernel(const PermutationTest& test, const PermutationRows& rows,
