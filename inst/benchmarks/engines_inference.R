@@ -1,5 +1,5 @@
-# The R sides of the permutation tests (engines.R). The timed call draws its permutations; the answer is of another call,
-# with those that the peers have.
+# The R sides of the permutation tests (engines.R). The timed call draws its permutations; the answer is of another
+# call, with those that the peers have.
 
 # `test(Y, data, ...)` calls the test.
 inference_engine <- function(test) {

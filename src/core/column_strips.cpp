@@ -21,8 +21,8 @@ VOXRIDGE_INLINE void row_of(const double* const* c, int64_t i, typename Vector<k
 template <int kBytes>
 struct Read {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const double* const* columns, const double* next, int64_t n, DoubleStrip* to,
-                                  StripSums& out) {
+  static VOXRIDGE_INLINE void run(int part, const double* const* columns, const double* next, int64_t n,
+                                  DoubleStrip* to, StripSums& out) {
     constexpr int lanes = kBytes / static_cast<int>(sizeof(double));
     const double* from[lanes];
     for (int lane = 0; lane < lanes; ++lane) from[lane] = columns[part * lanes + lane];
@@ -108,8 +108,8 @@ struct Divide {
 template <int kBytes>
 struct AlongVector {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
-                                  int64_t n, DoubleStrip& b) {
+  static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, const DoubleStrip* left,
+                                  DoubleStrip* rest, int64_t n, DoubleStrip& b) {
     V sum = {};
     for (int64_t i = 0; i < n; ++i) sum += x[i] * doubles<kBytes>(e + i, part);
     for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) = doubles<kBytes>(left + i, part) - x[i] * sum;

@@ -29,8 +29,8 @@ void strip_residual(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleS
 
 void strip_divide(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& by);
 
-// b = sum of x e over samples, and rest = left - x b, by one vector x for all lanes, or by a strip of them. `left` may be
-// `rest`.
+// b = sum of x e over samples, and rest = left - x b, by one vector x for all lanes, or by a strip of them. `left` may
+// be `rest`.
 void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
                  int64_t n, DoubleStrip& b);
 void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,

@@ -20,7 +20,8 @@ bool is_rounding(double squares, double all, int64_t n) {
   return squares <= relative * relative * all;
 }
 
-// 2^k for the exponents of normal numbers, and the exponent of a positive number: as ldexp() and ilogb(), without a call.
+// 2^k for the exponents of normal numbers, and the exponent of a positive number: as ldexp() and ilogb(), without a
+// call.
 double power_of_two(int k) {
   const uint64_t bits = static_cast<uint64_t>(k + 1023) << 52;
   double out;

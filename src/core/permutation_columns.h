@@ -64,7 +64,7 @@ class PermutationColumns {
   const ColumnDesign& design_;
   InstructionSet set_;
   std::vector<DoubleStrip> rest_;
-  std::vector<double> ranks_;  // of eight columns
+  std::vector<double> ranks_;       // of eight columns
   double size_[kDoubleLanes] = {};  // norms of E, in the unit of the data
 };
 
