@@ -54,12 +54,13 @@ glm_permutation_test <- function(Y, design, contrasts, scheme = c("shuffle", "fl
                                  alternative = c("two.sided", "greater", "less"), two_sided = c("abs", "double"),
                                  exact = c("auto", "never", "always"), blocks = NULL,
                                  block_type = c("within", "whole"), permutations = NULL,
-                                 tail_fit = FALSE, sequential = NULL, na = c("exclude", "error"),
-                                 return_null = FALSE, seed = NULL, n_threads = NULL, progress = interactive()) {
+                                 enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
+                                 na = c("exclude", "error"), return_null = FALSE, seed = NULL,
+                                 n_threads = NULL, progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
                                    blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
-  settings <- correction_settings(settings, tail_fit, sequential, call)
+  settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   scheme <- as_choice(scheme, c("shuffle", "flip"))
   tested <- as_tested(Y, na, call = call)
   n <- nrow(tested$Y)

@@ -39,6 +39,10 @@
 #' @param permutations NULL (the default), or the permutations to use, as random ones: an m x n matrix, one a row, of 1
 #'   and -1 where signs are flipped, and otherwise of the numbers 1 to n, each once: place i takes the role of sample
 #'   `permutations[r, i]`.
+#' @param enhance NULL (the default), or what to look at besides single voxels: [cluster_extent()], [cluster_mass()] or
+#'   [tfce()], over all permutations.
+#' @param mask The mask whose voxels the columns are, or what [brain_mask()] makes one of; needed for `enhance`. The
+#'   default is that of `Y`, if it has one.
 #' @param tail_fit TRUE replaces `p_fwer` below 0.10 by that of a generalised Pareto distribution fitted to the largest
 #'   maxima, where these are at least 500 random ones and a fit is accepted; see Details. The default is FALSE.
 #' @param sequential NULL (the default): every column sees every permutation; or a whole number h, such as 10: a column
@@ -67,6 +71,10 @@
 #'   `backend`.
 #' * `excluded`: data frame of `column` (number) and `reason`: `"constant"`, `"zero"`, `"non-finite"`, or `"nuisance"`
 #'   where the nuisance part of a design explains the column.
+#' * With `enhance`: it, and `max_enhanced`, the largest cluster (0: none) or TFCE of each permutation. Of clusters:
+#'   `clusters`, a data frame sorted by `p_fwer` of `id`, `sign`, `size` (voxels), `volume_mm3`, `mass`, the `peak`
+#'   statistic, its place `i`, `j`, `k` (from 1) and `x`, `y`, `z` (mm), `p_fwer`; `cluster_labels`, v integers: the id,
+#'   or 0. Of TFCE: `tfce`, `p_tfce` and `p_tfce_fwer`, v numbers; directions that are not tested have p of 1.
 #' * With `sequential`: it, and `draws`, v integers: the permutation at which each column stopped, or m; `counts` of
 #'   these; `p_ci` and `max_null` NULL.
 #' * With `tail_fit`: `tail`, a data frame with a row per direction of `tail`, `share`, `n` (of maxima), `threshold`,
@@ -74,11 +82,11 @@
 #' * `null`: m x v, or NULL. `mask`: that of `Y`, or NULL. `test`, `n`, `diagnostics`: what was done.
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
-#' `voxridge_error_type`, `voxridge_error_shape` (fewer than 2 samples), `voxridge_error_argument`,
-#' `voxridge_error_nonfinite` (`na = "error"`), `voxridge_error_conflict` (`permutations` with `blocks`, a seed or a
-#' number; `sequential` with `tail_fit`, `return_null` or `exact = "always"`), `voxridge_error_memory` (a result over
-#' half of the free memory). Warning `voxridge_warning_nothing_to_test`, message `voxridge_message_few_permutations`.
-#' See [voxridge-conditions].
+#' `voxridge_error_type`, `voxridge_error_shape` (fewer than 2 samples, a mask of another size),
+#' `voxridge_error_argument`, `voxridge_error_nonfinite` (`na = "error"`), `voxridge_error_conflict` (`permutations`
+#' with `blocks`, a seed or a number; `sequential` with `enhance`, `tail_fit`, `return_null` or `exact = "always"`;
+#' `enhance` with `return_null`), `voxridge_error_memory` (a result over half of the free memory). Warning
+#' `voxridge_warning_nothing_to_test`, message `voxridge_message_few_permutations`. See [voxridge-conditions].
 #' @section Invariants:
 #' The same `seed` gives the same answer for any number of threads. Without correction a column's result does not depend
 #' on the other columns. `q_fdr` and a counted `p_fwer` are at least `p`. Scaling a column changes no p. Flipping the
@@ -119,12 +127,13 @@ one_sample_permutation_test <- function(Y, mu = 0, n_permutations = 10000,
                                         alternative = c("two.sided", "greater", "less"),
                                         two_sided = c("abs", "double"), exact = c("auto", "never", "always"),
                                         blocks = NULL, block_type = c("within", "whole"), permutations = NULL,
-                                        tail_fit = FALSE, sequential = NULL, na = c("exclude", "error"),
-                                        return_null = FALSE, seed = NULL, n_threads = NULL, progress = interactive()) {
+                                        enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
+                                        na = c("exclude", "error"), return_null = FALSE, seed = NULL,
+                                        n_threads = NULL, progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
                                    blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
-  settings <- correction_settings(settings, tail_fit, sequential, call)
+  settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   if (!is_number(mu)) abort("{.arg mu} must be a finite number, not {describe(mu)}.", "argument", found = mu)
   tested <- as_tested(Y, na, call = call)
   n <- nrow(tested$Y)

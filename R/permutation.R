@@ -17,6 +17,7 @@ run_permutation_test <- function(tested, design, rows, settings, call) {
   plan <- plan_permutations(rows, settings, call)
   v <- ncol(tested$Y)
   tails <- permutation_tails(design, settings)
+  settings$maps <- map_rule(settings$enhance, settings$mask, design, call)
   check_result_memory(
     c("the null distribution (permutations x columns)" = if (settings$return_null) 8 * plan$m * v else 0,
       "the maxima of all permutations" = 16 * plan$m * length(tails), "maps" = 80 * as.double(v)),
@@ -30,11 +31,13 @@ run_permutation_test <- function(tested, design, rows, settings, call) {
     options[c("absolute", "negate")] <- list(tails[i] == "abs", tails[i] == "less")
     options$keep_null <- settings$return_null && i == 1L
     options$sequential <- settings$sequential %||% 0L
+    options["maps"] <- list(map_options(settings$maps, tails[i], design))
     run_core(core_permutation_test(tested$Y, design, plan$rows, options, control), call)
   })
   names(parts) <- tails
   out <- new_permutation_result(parts, tested, design, plan, settings)
   if (!is.null(settings$sequential)) out <- as_sequential_result(out, parts, settings$sequential)
+  if (!is.null(settings$maps)) out <- as_enhanced_result(out, parts, settings, settings$mask)
   if (settings$tail_fit) out <- as_fitted_result(out, parts)
   out$diagnostics$seconds <- proc.time()[["elapsed"]] - start
   tell_permutation_facts(out)
@@ -95,7 +98,7 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       backend = "armadillo",
       excluded = excluded,
       null = if (settings$return_null) with_dimnames(first$null, list(NULL, tested$names)),
-      mask = tested$mask,
+      mask = settings$mask %||% tested$mask,
       test = design$label,
       n = nrow(tested$Y),
       diagnostics = list(degenerate = sum(vapply(parts, `[[`, 0, "degenerate")),

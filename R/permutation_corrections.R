@@ -1,9 +1,15 @@
 # Answers of permutation tests beyond counts of all permutations: sequential stopping, and the settings of the rest.
 
-# Settings of the corrections that all tests share.
-correction_settings <- function(settings, tail_fit, sequential, call) {
+# Settings of the corrections that all tests share. `mask` is a setting(value, given).
+correction_settings <- function(settings, enhance, mask, tail_fit, sequential, v, call) {
   settings$tail_fit <- as_flag(tail_fit, arg = "tail_fit", call = call)
   settings$sequential <- as_count(sequential, null_ok = TRUE, arg = "sequential", call = call)
+  settings$enhance <- as_enhancement(enhance, call)
+  settings$mask <- enhancement_mask(settings$enhance, mask, v, call)
+  if (!is.null(settings$enhance) && settings$return_null) {
+    abort("{.arg return_null} must be FALSE where {.arg enhance} is given, not TRUE.", "conflict", found = TRUE,
+          call = call)
+  }
   if (!is.null(settings$sequential)) check_sequential(settings, call)
   settings
 }
@@ -19,6 +25,9 @@ check_sequential <- function(settings, call) {
   }
   if (settings$return_null) {
     refuse("return_null", "FALSE", "TRUE", "Columns that stop see no further permutations.")
+  }
+  if (!is.null(settings$enhance)) {
+    refuse("enhance", "NULL", "a map statistic", "Maps need every permutation of every column.")
   }
   if (settings$tail_fit) {
     refuse("tail_fit", "FALSE", "TRUE", "The maximum over columns needs every permutation of every column.")

@@ -72,7 +72,8 @@ tidy.voxridge_permutation_test <- function(x, ...) {
 }
 
 # Elements with a value per voxel.
-PERMUTATION_MAPS <- c("statistic", "estimate", "p", "p_fwer", "q_fdr", "counts")
+PERMUTATION_MAPS <- c("statistic", "estimate", "p", "p_fwer", "q_fdr", "counts", "draws", "tfce", "p_tfce",
+                      "p_tfce_fwer", "cluster_labels")
 
 as_level <- function(level, call = rlang::caller_env()) {
   if (is_number(level) && level > 0 && level < 1) return(as.double(level))

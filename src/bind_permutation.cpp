@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/permutation.h"
+#include "core/permutation_maps.h"
 #include "core/permutation_sequential.h"
 #include "r_session.h"
 #include "r_view.h"
@@ -62,6 +63,48 @@ voxridge::RowPlan rows_of(const Rcpp::List& rows) {
   return out;
 }
 
+voxridge::MapRule rule_of(const Rcpp::List& maps) {
+  const std::string kind = maps["kind"];
+  voxridge::MapRule out;
+  out.statistic = kind == "tfce"     ? voxridge::MapStatistic::tfce
+                  : kind == "extent" ? voxridge::MapStatistic::extent
+                                     : voxridge::MapStatistic::mass;
+  out.E = maps["E"];
+  out.H = maps["H"];
+  out.threshold = maps["threshold"];
+  out.upper = maps["upper"];
+  out.lower = maps["lower"];
+  out.correlation_df = maps["correlation_df"];
+  return out;
+}
+
+voxridge::Neighbours neighbours_in(const Rcpp::NumericVector& dim, const Rcpp::NumericVector& index, int connectivity) {
+  std::vector<int64_t> position(index.begin(), index.end());  // counted from 1
+  for (int64_t& at : position) --at;
+  const auto size = [&](int axis) { return static_cast<int64_t>(dim[axis]); };
+  return voxridge::neighbours_of({size(0), size(1), size(2)}, position, connectivity);
+}
+
+Rcpp::List run_maps(const voxridge::PermutationTest& test, const Rcpp::List& maps, voxridge::PermutationOutputs& out,
+                    const Rcpp::List& control) {
+  const voxridge::MapRule rule = rule_of(maps);
+  const bool tfce = rule.statistic == voxridge::MapStatistic::tfce;
+  const int v = static_cast<int>(test.y.cols);
+  Rcpp::NumericVector map(v), enhanced(tfce ? v : 0), maximum(test.n_permutations);
+  Rcpp::IntegerVector label(tfce ? 0 : v), counts(tfce ? v : 0);
+  voxridge::MapOutputs to;
+  to.map = map.begin();
+  to.label = label.begin();
+  to.enhanced = enhanced.begin();
+  to.counts = counts.begin();
+  to.maximum = maximum.begin();
+  const voxridge::Neighbours neighbours =
+      neighbours_in(maps["dim"], maps["index"], Rcpp::as<int>(maps["connectivity"]));
+  Session(control).run([&](const voxridge::Control& c) { voxridge::run_map_test(test, rule, neighbours, out, to, c); });
+  return Rcpp::List::create(Rcpp::Named("map") = map, Rcpp::Named("label") = label, Rcpp::Named("enhanced") = enhanced,
+                            Rcpp::Named("counts") = counts, Rcpp::Named("maximum") = maximum);
+}
+
 }  // namespace
 
 // How many rearrangements there are.
@@ -91,7 +134,7 @@ Rcpp::IntegerMatrix core_permutation_rows(const Rcpp::List& rows, int m) {
 }
 
 // `design` and `rows` as R/permutation.R makes them; `options`: n_permutations, absolute, negate, batch, keep_null,
-// sequential (0: no).
+// sequential (0: no), maps (NULL, or what rule_of() and the neighbours need).
 // [[Rcpp::export]]
 Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List& design, const Rcpp::List& rows,
                                  const Rcpp::List& options, const Rcpp::List& control) {
@@ -123,14 +166,21 @@ Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List&
   out.maximum_counts = maximum_counts.begin();
   out.maximum = maximum.begin();
   out.null = data_of(null);
+  out.null_rows = m;
   const int64_t h = Rcpp::as<int>(options["sequential"]);
   Rcpp::IntegerVector draws(h > 0 ? v : 0);
-  Session(control).run([&](const voxridge::Control& c) {
-    h > 0 ? voxridge::run_sequential_test(test, h, out, draws.begin(), c) : voxridge::run_permutation_test(test, out, c);
-  });
+  Rcpp::RObject maps = R_NilValue;
+  if (!Rf_isNull(options["maps"])) {
+    maps = run_maps(test, Rcpp::List(static_cast<SEXP>(options["maps"])), out, control);
+  } else {
+    Session(control).run([&](const voxridge::Control& c) {
+      h > 0 ? voxridge::run_sequential_test(test, h, out, draws.begin(), c)
+            : voxridge::run_permutation_test(test, out, c);
+    });
+  }
   return Rcpp::List::create(Rcpp::Named("statistic") = statistic, Rcpp::Named("estimate") = estimate,
                             Rcpp::Named("df") = df, Rcpp::Named("state") = state, Rcpp::Named("counts") = counts,
                             Rcpp::Named("maximum_counts") = maximum_counts, Rcpp::Named("maximum") = maximum,
-                            Rcpp::Named("null") = null, Rcpp::Named("draws") = draws,
+                            Rcpp::Named("null") = null, Rcpp::Named("draws") = draws, Rcpp::Named("maps") = maps,
                             Rcpp::Named("degenerate") = static_cast<double>(out.degenerate));
 }

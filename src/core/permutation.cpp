@@ -69,6 +69,7 @@ void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, 
       control.advance(end - begin);
     });
     kernel->maxima(out.maximum + first);
+    if (out.take_null) out.take_null(first, count);
   }
   std::vector<double> sorted(out.maximum, out.maximum + m);
   std::sort(sorted.begin(), sorted.end());

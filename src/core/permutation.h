@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "control.h"
@@ -38,8 +39,10 @@ struct PermutationOutputs {
   int* counts = nullptr;                                            // permutations at least as extreme
   int* maximum_counts = nullptr;                                    // permutations whose maximum is
   double* maximum = nullptr;  // per permutation, as the statistic; NaN where no column is used
-  double* null = nullptr;     // permutations x columns, as the statistic
-  int64_t degenerate = 0;     // permuted data that lie in the nuisance space
+  double* null = nullptr;     // permutations x columns, as the statistic; columns not in use are left alone
+  int64_t null_rows = 0;      // of `null`: all permutations, or where take_null is given those of a batch
+  std::function<void(int64_t first, int64_t count)> take_null;  // called after each batch
+  int64_t degenerate = 0;                                       // permuted data that lie in the nuisance space
 };
 
 void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, const Control& control);

@@ -30,8 +30,8 @@ struct ColumnDesign {
   MatrixView<double> x;         // n x r, orthonormal
   MatrixView<double> paired;    // n x v: column j goes with column j of the data, in the place of x
   double df = 1;
-  double estimate_scale = 1;  // what turns b, in the unit of the data, into the estimate
-  std::vector<char> first;    // welch: the first group
+  double estimate_scale = 1;       // what turns b, in the unit of the data, into the estimate
+  std::vector<char> first;         // welch: the first group
   const int64_t* which = nullptr;  // the column of the data at each place, nullptr: all in their order
 };
 

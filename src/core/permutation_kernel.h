@@ -36,6 +36,11 @@ class PermutationKernel {
   // does, which changes no maximum.
   int load(int64_t j, int64_t count, PermutationColumns& columns, DoubleStrip* e, DoubleStrip* paired, bool* used);
 
+  // Where the statistic of column j under a row of the batch is kept.
+  double* null_at(int64_t j, int64_t row) const {
+    return out_.null + j * out_.null_rows + row + (out_.take_null ? 0 : first_);
+  }
+
   int64_t n() const { return test_.y.rows; }
   double sign() const { return test_.negate ? -1.0 : 1.0; }
 

@@ -133,7 +133,7 @@ class PairedKernel : public PermutationKernel {
         counts[lane] += value >= worker.threshold[lane];
         largest = std::max(largest, value);
         if (out_.null != nullptr && worker.used[lane]) {
-          out_.null[first_ + r + (j + lane) * test_.n_permutations] = sign() * statistic_of(u);
+          *null_at(j + lane, r) = sign() * statistic_of(u);
         }
       }
       worker.maxima[r] = largest;

@@ -201,7 +201,7 @@ class ProductKernel : public PermutationKernel {
     rule.absolute = false;
     double* values = worker.values[0].lane;
     cell_values(rule, sums, values);
-    double* to = out_.null + first_ + row + worker.columns[c] * test_.n_permutations;
+    double* to = null_at(worker.columns[c], row);
     for (int64_t r = 0; r < rows; ++r) to[r] = sign() * statistic_of(values[r]);
   }
 

@@ -38,6 +38,7 @@ class SumKernel : public PermutationKernel {
     first_ = first;
     count_ = count;
     codes_ = PatternCodes(n(), pattern_bits(count), count);
+    if (out_.null != nullptr) on_.resize(count * n());
     const int64_t piece = 512;
     parallel_for((count + piece - 1) / piece, n_workers, [&](int64_t item, int) {
       control.check_stop();
@@ -50,6 +51,7 @@ class SumKernel : public PermutationKernel {
           rows_.labels(first + r, on.data());
         }
         codes_.set(r, on.data(), n());
+        if (out_.null != nullptr) std::copy(on.begin(), on.end(), on_.begin() + r * n());
       }
     });
     workers_.resize(n_workers);
@@ -146,19 +148,24 @@ class SumKernel : public PermutationKernel {
     for (int lane = 0; lane < kLanes; ++lane) {
       if (!worker.used[lane]) continue;
       out_.counts[j + lane] += counts.lane[lane];
-      if (out_.null != nullptr) keep_null(j + lane, lane, worker);
     }
+    if (out_.null != nullptr) keep_null(j, worker);
   }
 
-  void keep_null(int64_t j, int lane, const Worker& worker) {
-    double* to = out_.null + first_ + j * test_.n_permutations;
+  // Sums of the strip under every row, sample by sample.
+  void keep_null(int64_t j, const Worker& worker) {
     for (int64_t r = 0; r < count_; ++r) {
-      int64_t u = 0;
+      const char* on = on_.data() + r * n();
+      IntStrip sum = {};
       for (int64_t i = 0; i < n(); ++i) {
-        const int64_t q = worker.q[i].lane[lane];
-        u += codes_.is_on(r, i) ? q : signs_ ? -q : 0;
+        // all bits set: minus the value, or nothing of it
+        const int32_t off = on[i] ? 0 : -1, minus = signs_ ? off : 0, kept = signs_ ? -1 : ~off;
+        const int32_t* q = worker.q[i].lane;
+        for (int lane = 0; lane < kLanes; ++lane) sum.lane[lane] += ((q[lane] & kept) ^ minus) - minus;
       }
-      to[r] = sign() * statistic_of(static_cast<double>(u));
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (worker.used[lane]) *null_at(j + lane, r) = sign() * statistic_of(static_cast<double>(sum.lane[lane]));
+      }
     }
   }
 
@@ -167,6 +174,7 @@ class SumKernel : public PermutationKernel {
   double scale_, most_;  // most_: the largest |u|
   PatternCodes codes_;
   std::vector<int32_t> mask_;  // -1: part of the observed sum
+  std::vector<char> on_;  // the flags of all rows, where sums are kept
   std::vector<Worker> workers_;
 };
 
