@@ -21,6 +21,8 @@
 #'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ... Of a fit of
 #'   [fit_logistic_ridge()], whose features are voxels, a value or a row per feature: `"coefs"` (the default),
 #'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is.
+#'   Of a bootstrap `"z"` (the default), `"estimate"`, `"mean"`, `"sd"`, `"lower"` or `"upper"`, a volume per feature
+#'   or new sample.
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -146,10 +148,12 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
 # Arrays such as the scores of every fold are no maps, and settings are not per target.
 result_element <- function(x, what, call) {
   logistic <- inherits(x, "voxridge_logistic")
-  what <- what %||% if (logistic) "coefs" else if (inherits(x, "voxridge_fit")) "scores"
+  resampled <- inherits(x, "voxridge_bootstrap")
+  what <- what %||% if (logistic) "coefs" else if (resampled) "z" else if (inherits(x, "voxridge_fit")) "scores"
   is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
   maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
   if (logistic) maps <- intersect(maps, c("coefs", "center", "scale", "penalty"))
+  if (resampled) maps <- intersect(maps, BOOTSTRAP_MAPS)
   if (rlang::is_string(what) && what %in% maps) {
     return(if (logistic && is.matrix(x[[what]])) t(x[[what]]) else x[[what]])
   }

@@ -65,12 +65,14 @@
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
 #' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
 #' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
+#' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
 #' @section Messages:
+#' `voxridge_message_rows_drawn`: a bootstrap of single rows, of data that were cleaned run by run.
 #' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
 #' `voxridge_message_serving`: where `serve(wait = TRUE)` listens.
 #'
@@ -103,6 +105,11 @@ warn <- function(message, what, ..., .envir = parent.frame()) {
     ...,
     .envir = .envir
   )
+}
+
+# Tells a fact that is no fault.
+inform <- function(message, what, ..., .envir = parent.frame()) {
+  cli::cli_inform(message, class = c(paste0("voxridge_message_", what), "voxridge_message"), ..., .envir = .envir)
 }
 
 # Warns once per R process: for facts of the machine.

@@ -7,6 +7,7 @@
 
 #include "arma_view.h"
 #include "blas.h"
+#include "error.h"
 #include "factor.h"
 #include "features.h"
 #include "threads.h"
@@ -268,6 +269,8 @@ class Bootstrap {
 
 void bootstrap_ridge(const BootstrapModel& model, MatrixView<double> y, const ResamplePlan& plan,
                      const IntervalRule& rule, BootstrapOutputs& out, const Control& control) {
+  if (plan.n_boot < 2) throw Error(ErrorCode::invalid_argument, "a spread needs at least two resamples");
+  if (out.estimate.rows == 0 || y.cols == 0) return;
   Bootstrap(model, y, plan, rule, out, control).run();
 }
 

@@ -33,12 +33,23 @@ class BootstrapSummary {
   void operator()(double* values, double shift, int64_t row, int64_t target);
 
  private:
-  // The percentile between the sorted places at and at + 1; `from`: values below have been put in their places.
-  double percentile(double* values, double probability, int64_t& from) const;
+  // A percentile lies between two neighbours in order, `at` values below the first. Counted from above where `at` is
+  // nearer to that end. They are sought among the values beyond mean -+ cut sd, which are a few more than needed where
+  // values are about normal, and among all where those are too few.
+  struct Percentile {
+    bool from_above;
+    int64_t at;
+    double between;  // 0: the first, 1: the second
+    double cut;
+  };
+  Percentile locate(double probability) const;
+  double find(const Percentile& percentile, const double* values, double mean, double sd);
 
   int64_t n_boot_;
   IntervalRule rule_;
   const BootstrapOutputs& out_;
+  Percentile lower_, upper_;
+  std::vector<double> few_;
 };
 
 }  // namespace voxridge
