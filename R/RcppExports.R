@@ -13,6 +13,14 @@ core_jitter <- function(n_iter, key) {
     .Call(`_voxridge_core_jitter`, n_iter, key)
 }
 
+core_bootstrap_rows <- function(draws, n) {
+    .Call(`_voxridge_core_bootstrap_rows`, draws, n)
+}
+
+core_bootstrap_ridge <- function(X, Y, X_new, alphas, draws, options, control) {
+    .Call(`_voxridge_core_bootstrap_ridge`, X, Y, X_new, alphas, draws, options, control)
+}
+
 core_sigmoid <- function(z, log) {
     .Call(`_voxridge_core_sigmoid`, z, log)
 }

@@ -22,6 +22,8 @@
 #'   [fit_logistic_ridge()], whose features are voxels, a value or a row per feature: `"coefs"` (the default),
 #'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is. Of a
 #'   permutation test `"statistic"` (the default), `"estimate"`, `"p"`, `"p_fwer"`, `"q_fdr"` or `"counts"`.
+#'   Of a bootstrap `"z"` (the default), `"estimate"`, `"mean"`, `"sd"`, `"lower"` or `"upper"`, a volume per feature
+#'   or new sample.
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -148,11 +150,14 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
 result_element <- function(x, what, call) {
   logistic <- inherits(x, "voxridge_logistic")
   permuted <- inherits(x, "voxridge_permutation_test")
-  what <- what %||% if (logistic) "coefs" else if (permuted) "statistic" else if (inherits(x, "voxridge_fit")) "scores"
+  resampled <- inherits(x, "voxridge_bootstrap")
+  what <- what %||% if (logistic) "coefs" else if (permuted) "statistic" else if (resampled) "z"
+                    else if (inherits(x, "voxridge_fit")) "scores"
   is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
   maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
   if (logistic) maps <- intersect(maps, c("coefs", "center", "scale", "penalty"))
   if (permuted) maps <- intersect(maps, PERMUTATION_MAPS)
+  if (resampled) maps <- intersect(maps, BOOTSTRAP_MAPS)
   if (rlang::is_string(what) && what %in% maps) {
     return(if (logistic && is.matrix(x[[what]])) t(x[[what]]) else x[[what]])
   }

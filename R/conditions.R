@@ -67,6 +67,7 @@
 #' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
 #' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
 #' | `voxridge_warning_nothing_to_test` | every column of a permutation test is constant or not finite | every call |
+#' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
@@ -75,6 +76,7 @@
 #' @section Messages:
 #' `voxridge_message_few_permutations`: a permutation test whose smallest possible p is above 0.05.
 #' `voxridge_message_no_constant`: a design without a constant column.
+#' `voxridge_message_rows_drawn`: a bootstrap of single rows, of data that were cleaned run by run.
 #' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
 #' `voxridge_message_serving`: where `serve(wait = TRUE)` listens.
 #'

@@ -56,6 +56,35 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_bootstrap_rows
+Rcpp::IntegerMatrix core_bootstrap_rows(const Rcpp::List& draws, int n);
+RcppExport SEXP _voxridge_core_bootstrap_rows(SEXP drawsSEXP, SEXP nSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< int >::type n(nSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bootstrap_rows(draws, n));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_bootstrap_ridge
+Rcpp::List core_bootstrap_ridge(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP X_new, const Rcpp::NumericVector& alphas, const Rcpp::List& draws, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_bootstrap_ridge(SEXP XSEXP, SEXP YSEXP, SEXP X_newSEXP, SEXP alphasSEXP, SEXP drawsSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type X_new(X_newSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_bootstrap_ridge(X, Y, X_new, alphas, draws, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_sigmoid
 Rcpp::NumericVector core_sigmoid(const Rcpp::NumericVector& z, bool log);
 RcppExport SEXP _voxridge_core_sigmoid(SEXP zSEXP, SEXP logSEXP) {
@@ -611,6 +640,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
+    {"_voxridge_core_bootstrap_rows", (DL_FUNC) &_voxridge_core_bootstrap_rows, 2},
+    {"_voxridge_core_bootstrap_ridge", (DL_FUNC) &_voxridge_core_bootstrap_ridge, 7},
     {"_voxridge_core_sigmoid", (DL_FUNC) &_voxridge_core_sigmoid, 2},
     {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},

@@ -1,0 +1,43 @@
+# The bootstrap in plain R: literal fits to the rows of each resample.
+
+# [resamples, outputs, targets]; `resamples`: a list or a matrix of rows.
+oracle_bootstrap <- function(X, Y, alphas, resamples, fit_intercept = TRUE, X_new = NULL) {
+  if (is.matrix(resamples)) resamples <- split(resamples, row(resamples))
+  Y <- as.matrix(Y)
+  one <- function(rows) {
+    fit <- oracle_fit(X[rows, , drop = FALSE], Y[rows, , drop = FALSE], alphas, fit_intercept)
+    if (is.null(X_new)) fit$coefs else oracle_predict(fit, X_new)
+  }
+  answers <- lapply(resamples, one)
+  aperm(array(unlist(answers), c(dim(answers[[1L]]), length(answers))), c(3L, 1L, 2L))
+}
+
+random_resamples <- function(n, n_boot, seed) {
+  withr::with_seed(seed, matrix(sample.int(n, n * n_boot, replace = TRUE), n_boot))
+}
+
+# Everything the bootstrap says of samples [resamples, outputs, targets].
+expect_bootstrap <- function(got, samples, estimate, conf = 0.95, tolerance = 1e-10) {
+  over <- function(f) apply(samples, 2:3, f)
+  expect_close(got$estimate, estimate, tolerance)
+  expect_close(got$mean, over(mean), tolerance)
+  expect_close(got$sd, over(stats::sd), tolerance)
+  testthat::expect_identical(got$z, got$mean / got$sd)
+  tails <- c(1 - conf, 1 + conf) / 2
+  if (got$interval == "percentile") {
+    expect_close(got$lower, over(function(x) stats::quantile(x, tails[1L], type = 7L)), tolerance)
+    expect_close(got$upper, over(function(x) stats::quantile(x, tails[2L], type = 7L)), tolerance)
+  } else {
+    expect_close(got$lower, over(mean) - stats::qnorm(tails[2L]) * over(stats::sd), tolerance)
+    expect_close(got$upper, over(mean) + stats::qnorm(tails[2L]) * over(stats::sd), tolerance)
+  }
+  if (!is.null(got$samples)) expect_close(got$samples, samples, tolerance)
+}
+
+# Warnings about few resamples do not matter to a test of numbers.
+boot_quietly <- function(...) {
+  withCallingHandlers(bootstrap_ridge(..., progress = FALSE),
+                      voxridge_warning_few_resamples = function(w) invokeRestart("muffleWarning"))
+}
+
+same_maps <- function(a, b) identical(unclass(a)[BOOTSTRAP_MAPS], unclass(b)[BOOTSTRAP_MAPS])
