@@ -1,6 +1,7 @@
 #include "permutation_tables.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace voxridge {
 
@@ -25,6 +26,31 @@ VOXRIDGE_INLINE const IntStrip* row_at(const IntStrip* table, uint16_t offset) {
   return reinterpret_cast<const IntStrip*>(reinterpret_cast<const char*>(table) + offset);
 }
 
+// The offsets of a row. Loads are what the loop waits for: four offsets come with one where bytes are in that order.
+template <int kGroups>
+class Offsets {
+ public:
+  VOXRIDGE_INLINE explicit Offsets(const uint16_t* code) : code_(code) {
+#ifdef VOXRIDGE_TARGETS
+    if (kGroups < 4) return;
+    std::memcpy(&first_, code, sizeof first_);
+    std::memcpy(&last_, code + kGroups - 4, sizeof last_);
+#endif
+  }
+  VOXRIDGE_INLINE uint16_t at(int g) const {
+#ifdef VOXRIDGE_TARGETS
+    if (kGroups >= 4) {
+      return static_cast<uint16_t>(g < 4 ? first_ >> (16 * g) : last_ >> (16 * (g - (kGroups - 4))));
+    }
+#endif
+    return code_[g];
+  }
+
+ private:
+  const uint16_t* code_;
+  uint64_t first_ = 0, last_ = 0;
+};
+
 // The sum of what the tables hold for a row. The number of groups is known, and then there is no
 // loop and the tables stay in registers, or it is 0: any number.
 template <int kBytes, int kGroups>
@@ -34,9 +60,10 @@ class LookUp {
     for (int g = 0; g < kGroups; ++g) table_[g] = loop.tables + g * loop.size;
   }
   VOXRIDGE_INLINE void sum(int part, const uint16_t* code, typename Vector<kBytes>::Word& out) const {
-    out = words<kBytes>(row_at(table_[0], code[0]), part);
+    const Offsets<kGroups> offset(code);
+    out = words<kBytes>(row_at(table_[0], offset.at(0)), part);
 #pragma GCC unroll 8
-    for (int g = 1; g < kGroups; ++g) out += words<kBytes>(row_at(table_[g], code[g]), part);
+    for (int g = 1; g < kGroups; ++g) out += words<kBytes>(row_at(table_[g], offset.at(g)), part);
   }
 
  private:
