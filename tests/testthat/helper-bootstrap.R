@@ -25,11 +25,13 @@ expect_bootstrap <- function(got, samples, estimate, conf = 0.95, tolerance = 1e
   testthat::expect_identical(got$z, got$mean / got$sd)
   tails <- c(1 - conf, 1 + conf) / 2
   if (got$interval == "percentile") {
-    expect_close(got$lower, over(function(x) stats::quantile(x, tails[1L], type = 7L)), tolerance)
-    expect_close(got$upper, over(function(x) stats::quantile(x, tails[2L], type = 7L)), tolerance)
+    limits <- over(function(x) stats::quantile(x, tails, names = FALSE, type = 7L))
+    expect_close(got$lower, array(limits[1L, , ], dim(limits)[-1L]), tolerance)
+    expect_close(got$upper, array(limits[2L, , ], dim(limits)[-1L]), tolerance)
   } else {
-    expect_close(got$lower, over(mean) - stats::qnorm(tails[2L]) * over(stats::sd), tolerance)
-    expect_close(got$upper, over(mean) + stats::qnorm(tails[2L]) * over(stats::sd), tolerance)
+    reach <- stats::qnorm(tails[2L]) * over(stats::sd)
+    expect_close(got$lower, over(mean) - reach, tolerance)
+    expect_close(got$upper, over(mean) + reach, tolerance)
   }
   if (!is.null(got$samples)) expect_close(got$samples, samples, tolerance)
 }

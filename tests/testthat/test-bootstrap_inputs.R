@@ -101,7 +101,7 @@ test_that("resamples are row numbers, a row each, and leave no choice", {
 test_that("data cleaned run by run, drawn by rows, are told of", {
   problem <- random_problem(40, 3, 2, seed = 2)
   runs <- rep(1:4, each = 10)
-  Y <- clean_runs(problem$Y, runs, tr = 2)
+  Y <- clean_runs(problem$Y, runs)
   expect_message(bootstrap_ridge(problem$X, Y, 1, n_boot = 100), class = "voxridge_message_rows_drawn")
   expect_message(bootstrap_ridge(Y, problem$Y, 1, n_boot = 100), "`X` was cleaned")
   expect_silent(bootstrap_ridge(problem$X, Y, 1, n_boot = 100, blocks = runs))
