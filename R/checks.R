@@ -39,6 +39,13 @@ column_labels <- function(index, names) {
   ifelse(is.na(names[index]) | names[index] == "", index, names[index])
 }
 
+# A number between 0 and 1, the ends left out.
+as_share <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
+  if (is_number(x) && x > 0 && x < 1) return(as.double(x))
+  found <- describe(x)
+  abort("{.arg {arg}} must be a number between 0 and 1, not {found}.", "argument", found = found, call = call)
+}
+
 format_count <- function(x) format(x, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
 
 # In GB (1e9 bytes), small sizes in MB or kB.

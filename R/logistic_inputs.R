@@ -8,13 +8,6 @@ logistic_targets <- function(outcome, n, call) {
   Y
 }
 
-# A number between 0 and 1, the ends left out.
-as_share <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (is_number(x) && x > 0 && x < 1) return(as.double(x))
-  found <- describe(x)
-  abort("{.arg {arg}} must be a number between 0 and 1, not {found}.", "argument", found = found, call = call)
-}
-
 # Descending, each once; NULL stays NULL.
 as_lambdas <- function(lambda, call) {
   if (is.null(lambda)) return(NULL)
