@@ -41,12 +41,6 @@ fit_to_resample <- function(fit, given, call) {
        fit_intercept = fit$fit_intercept)
 }
 
-as_share <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
-  if (is_number(x) && x > 0 && x < 1) return(as.double(x))
-  found <- describe(x)
-  abort("{.arg {arg}} must be a number between 0 and 1, not {found}.", "argument", found = found, call = call)
-}
-
 check_resampled_rows <- function(X, call) {
   if (nrow(X) > 1L) return(invisible(X))
   abort(
@@ -144,7 +138,7 @@ as_resamples <- function(resamples, n, call) {
   resamples
 }
 
-# list(block, table): the block of each sample, counted from 1, and a data frame of the blocks; both NULL without blocks.
+# list(block, table): the block of each sample, counted from 1, and a data frame of the blocks; NULL without blocks.
 as_drawn_blocks <- function(blocks, n, call) {
   if (is.null(blocks)) return(NULL)
   if (!is.atomic(blocks) || length(dim(blocks)) > 1L || length(blocks) != n) {
@@ -173,8 +167,8 @@ as_drawn_blocks <- function(blocks, n, call) {
 check_bootstrap_memory <- function(settings, n_boot, outputs, t, call) {
   cells <- 8 * as.double(outputs) * t
   size <- paste(format_count(outputs), "x", format_count(t))
-  results <- c(length(BOOTSTRAP_MAPS), if (settings$return_samples) n_boot) * cells
-  names(results) <- paste0(c("results (6 x ", paste0("samples (", format_count(n_boot), " x "))[seq_along(results)], size, ")")
+  results <- stats::setNames(length(BOOTSTRAP_MAPS) * cells, paste0("results (6 x ", size, ")"))
+  if (settings$return_samples) results[paste0("samples (", format_count(n_boot), " x ", size, ")")] <- cells * n_boot
   check_result_memory(results, "Resample fewer targets per call, or leave {.arg return_samples} out.", call)
 }
 

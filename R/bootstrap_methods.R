@@ -7,11 +7,11 @@
 #'
 #' @returns
 #' * `print()`: `x`, invisibly.
-#' * `summary()`: a list of class `summary.voxridge_bootstrap` with its own `print()`: `title`, `what`, `n_boot`, `conf`,
-#'   `n_intervals`, `n_excluding` (intervals that do not hold 0), `sd` (quantiles), `rank_deficient`, `largest` (data
-#'   frame: the rows of `tidy()` of the largest absolute `z`, at most `getOption("voxridge.print_max", 5)`).
-#' * `tidy()`: data frame with a row per weight (or new sample) and target, weights varying fastest: `target`, `term` (or
-#'   `sample`), `estimate`, `mean`, `sd`, `z`, `lower`, `upper`. Names where there are names, numbers otherwise.
+#' * `summary()`: a list of class `summary.voxridge_bootstrap` with its own `print()`: `title`, `what`, `n_boot`,
+#'   `conf`, `n_intervals`, `n_excluding` (intervals that do not hold 0), `sd` (quantiles), `rank_deficient`, `largest`
+#'   (data frame: the rows of `tidy()` of the largest absolute `z`, at most `getOption("voxridge.print_max", 5)`).
+#' * `tidy()`: data frame with a row per weight (or new sample) and target, weights varying fastest: `target`, `term`
+#'   (or `sample`), `estimate`, `mean`, `sd`, `z`, `lower`, `upper`. Names where there are names, numbers otherwise.
 #' @section Errors:
 #' `voxridge_error_memory` (a table over half of the free memory). See [voxridge-conditions].
 #' @section Invariants:
