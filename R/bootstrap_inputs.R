@@ -138,7 +138,7 @@ as_resamples <- function(resamples, n, call) {
   resamples
 }
 
-# list(block, table): the block of each sample, counted from 1, and a data frame of the blocks; both NULL without any.
+# list(block, table): the block of each sample, counted from 1, and a data frame of the blocks; NULL without blocks.
 as_drawn_blocks <- function(blocks, n, call) {
   if (is.null(blocks)) return(NULL)
   if (!is.atomic(blocks) || length(dim(blocks)) > 1L || length(blocks) != n) {
@@ -167,9 +167,8 @@ as_drawn_blocks <- function(blocks, n, call) {
 check_bootstrap_memory <- function(settings, n_boot, outputs, t, call) {
   cells <- 8 * as.double(outputs) * t
   size <- paste(format_count(outputs), "x", format_count(t))
-  results <- c(length(BOOTSTRAP_MAPS), if (settings$return_samples) n_boot) * cells
-  kinds <- c("results (6 x ", paste0("samples (", format_count(n_boot), " x "))
-  names(results) <- paste0(kinds[seq_along(results)], size, ")")
+  results <- stats::setNames(length(BOOTSTRAP_MAPS) * cells, paste0("results (6 x ", size, ")"))
+  if (settings$return_samples) results[paste0("samples (", format_count(n_boot), " x ", size, ")")] <- cells * n_boot
   check_result_memory(results, "Resample fewer targets per call, or leave {.arg return_samples} out.", call)
 }
 

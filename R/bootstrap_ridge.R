@@ -4,19 +4,20 @@
 #' anew: means, standard deviations and intervals over bootstrap resamples.
 #'
 #' Each resample draws as many rows of `X` and `Y` as there are, with replacement, and ridge regression is fitted to
-#' them at the given penalties. With counts d of the rows, D = diag(d), n_b = sum(d), xbar = X'd / n_b and Xc = X - 1
-#' xbar', the weights of resample b are
+#' them at the given penalties. With counts d of the rows, D = diag(d), n_b = sum(d), xbar = X'd / n_b and
+#' Xc = X - 1 xbar', the weights of resample b are
 #'
 #' W_b = (Xc' D Xc + alpha I)^-1 Xc' D Y
 #'
 #' and the predictions of rows z are d'Y / n_b + (z - xbar)' W_b; without an intercept xbar and d'Y / n_b are 0. These
-#' are the fits to the drawn rows, found without fitting each target anew. Percentiles are those of [stats::quantile()],
-#' type 7, over all resamples; `n_boot` x `p` x `t` numbers are never kept unless they are asked for.
+#' are the fits to the drawn rows, found without fitting each target anew. Percentiles are those of
+#' [stats::quantile()], type 7, over all resamples; the numbers of all resamples together are only kept where they are
+#' asked for.
 #'
-#' Resampling rows takes them as independent of each other. **Samples of fMRI are not**: neighbouring volumes share slow
-#' noise, and intervals from single rows are too narrow. Give the run of each sample in `blocks`, so that whole runs are
-#' drawn. There must be enough of them: of G runs there are choose(2 G - 1, G) different resamples, 10 for three runs
-#' and 92,378 for ten.
+#' Resampling rows takes them as independent of each other. **Samples of fMRI are not**: neighbouring volumes share
+#' slow noise, and intervals from single rows are too narrow. Give the run of each sample in `blocks`, so that whole
+#' runs are drawn. There must be enough of them: of G runs there are choose(2 G - 1, G) different resamples, 10 for
+#' three runs and 92,378 for ten.
 #'
 #' Penalties are fixed. If they were chosen with the same data, the spread that comes from the choice is not part of the
 #' intervals. Ridge weights are shrunk towards 0, and so are the intervals around them: they tell how stable the weights
