@@ -35,12 +35,20 @@ const double* aligned(const double* memory) {
 }  // namespace
 
 VOXRIDGE_ONE_COPY double forecast(const double* x, const double* beta, int64_t p, double intercept, double offset) {
-  double s[kLine] = {0, 0, 0, 0, 0, 0, 0, 0};
+  // eight variables: an array would pass through memory
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
   const int64_t whole = p - p % kLine;
   for (int64_t j = 0; j < whole; j += kLine) {
-    for (int64_t k = 0; k < kLine; ++k) s[k] += x[j + k] * beta[j + k];
+    s0 += x[j] * beta[j];
+    s1 += x[j + 1] * beta[j + 1];
+    s2 += x[j + 2] * beta[j + 2];
+    s3 += x[j + 3] * beta[j + 3];
+    s4 += x[j + 4] * beta[j + 4];
+    s5 += x[j + 5] * beta[j + 5];
+    s6 += x[j + 6] * beta[j + 6];
+    s7 += x[j + 7] * beta[j + 7];
   }
-  double z = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+  double z = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
   for (int64_t j = whole; j < p; ++j) z += x[j] * beta[j];
   z += intercept;
   return z + offset;

@@ -1,9 +1,9 @@
 #include "scorer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "../core/binary_rows.h"
+#include "../core/bytes.h"
 #include "../core/json_rows.h"
 #include "../core/number_text.h"
 #include "../core/sigmoid.h"
@@ -14,14 +14,9 @@ namespace {
 
 // As little-endian float64, whatever this machine's order is.
 void write_binary(const double* values, size_t n, std::string& to) {
-  to.resize(8 * n);
-  for (size_t i = 0; i < n; ++i) {
-    uint64_t bits;
-    std::memcpy(&bits, values + i, sizeof bits);
-    char bytes[8];
-    for (int b = 0; b < 8; ++b) bytes[b] = static_cast<char>(bits >> (8 * b));
-    std::memcpy(&to[8 * i], bytes, sizeof bytes);
-  }
+  to.assign(reinterpret_cast<const char*>(values), 8 * n);
+  if (!host_is_big_endian()) return;
+  for (size_t i = 0; i < n; ++i) std::reverse(to.begin() + 8 * i, to.begin() + 8 * (i + 1));
 }
 
 }  // namespace
