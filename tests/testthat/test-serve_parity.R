@@ -26,3 +26,28 @@ test_that("both endpoints have the bits of predict()", {
     }
   }
 })
+
+test_that("a hundred thousand rows, a body of 512 at a time, through both endpoints", {
+  skip_on_cran()
+  skip_if_not_installed("jsonlite")
+  fit <- small_fit(8L, 1L)
+  X <- made_features(1e5, 8L, seed = 1)
+  server <- local_server(fit)
+  connection <- open_connection(server)
+  withr::defer(close(connection))
+  ask <- function(path, body, type) {
+    writeBin(request_bytes(path, body, type), connection)
+    read_reply(connection)
+  }
+  want <- unname(predict(fit, X))
+  batches <- split(seq_along(want), (seq_along(want) - 1L) %/% 512L)
+  differ <- vapply(batches, function(rows) {
+    batch <- X[rows, , drop = FALSE]
+    json <- json_of(ask("/v1/predict", json_rows(batch), "application/json"))
+    bytes <- writeBin(as.vector(t(batch)), raw(), endian = "little")
+    binary <- numbers_of(ask("/v1/predict_binary", bytes, "application/octet-stream"), 1L)
+    c(json = sum(json$probabilities != want[rows]), binary = sum(binary != want[rows]))
+  }, c(json = 0L, binary = 0L))
+  expect_identical(rowSums(differ), c(json = 0, binary = 0))
+  expect_identical(server_status(server)$rows, 2e5)
+})
