@@ -87,11 +87,25 @@ test_that("tiny penalties and large offsets cost no digits", {
   want <- boot_quietly(problem$X, problem$Y, 2, resamples = rows)
   expect_close(got$sd, want$sd, 1e-9)
   expect_close(got$upper, want$upper, 1e-9)
-  for (p in c(6, 60)) {
+  # by singular values: normal equations lose these penalties
+  by_svd <- function(X, Y, alpha) {
+    s <- svd(centre(X))
+    keep <- s$d > 30 * EPS * s$d[1L]
+    s$v %*% (ifelse(keep, s$d / (s$d^2 + alpha), 0) * crossprod(s$u, centre(Y)))
+  }
+  for (p in c(6, 30, 60)) {
     problem <- random_problem(30, p, 4, seed = p)
-    got <- boot_quietly(problem$X, problem$Y, 1e-11, resamples = rows)
-    want <- boot_quietly(problem$X, problem$Y, 0, resamples = rows)
-    expect_close(got$mean, want$mean, 1e-9)
+    for (alpha in c(1e-9, 1e-12)) {
+      for (alphas in list(alpha, c(1, 2, alpha, 3))) {
+        got <- boot_quietly(problem$X, problem$Y, alphas, resamples = rows, return_samples = TRUE)
+        j <- if (length(alphas) == 1L) 1:4 else 3L
+        for (b in c(1, 8)) {
+          r <- rows[b, ]
+          want <- by_svd(problem$X[r, ], problem$Y[r, j, drop = FALSE], alpha)
+          expect_close(matrix(got$samples[b, , j], p), want, 1e-11)
+        }
+      }
+    }
   }
 })
 
