@@ -166,7 +166,6 @@ Rcpp::List core_permutation_test(const Rcpp::NumericMatrix& Y, const Rcpp::List&
   out.maximum_counts = maximum_counts.begin();
   out.maximum = maximum.begin();
   out.null = data_of(null);
-  out.null_rows = m;
   const int64_t h = Rcpp::as<int>(options["sequential"]);
   Rcpp::IntegerVector draws(h > 0 ? v : 0);
   Rcpp::RObject maps = R_NilValue;

@@ -52,6 +52,7 @@ int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& column
 
 void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, const Control& control) {
   const int64_t v = test.y.cols, m = test.n_permutations;
+  if (!out.take_null) out.null_rows = m;
   const PermutationRows rows(test.rows);
   std::vector<double> threshold(v, std::numeric_limits<double>::infinity());
   const std::unique_ptr<PermutationKernel> kernel = make_kernel(test, rows, out, threshold.data());

@@ -40,7 +40,7 @@ struct PermutationOutputs {
   int* maximum_counts = nullptr;                                    // permutations whose maximum is
   double* maximum = nullptr;  // per permutation, as the statistic; NaN where no column is used
   double* null = nullptr;     // permutations x columns, as the statistic; columns not in use are left alone
-  int64_t null_rows = 0;      // of `null`: all permutations, or where take_null is given those of a batch
+  int64_t null_rows = 0;      // of `null`, where take_null is given: the permutations of a batch; otherwise all of them
   std::function<void(int64_t first, int64_t count)> take_null;  // called after each batch
   int64_t degenerate = 0;                                       // permuted data that lie in the nuisance space
 };
