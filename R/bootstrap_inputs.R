@@ -141,16 +141,8 @@ as_resamples <- function(resamples, n, call) {
 # list(block, table): the block of each sample, counted from 1, and a data frame of the blocks; NULL without blocks.
 as_drawn_blocks <- function(blocks, n, call) {
   if (is.null(blocks)) return(NULL)
-  if (!is.atomic(blocks) || length(dim(blocks)) > 1L || length(blocks) != n) {
-    found <- describe(blocks)
-    abort("{.arg blocks} must have one label per sample ({n}), not {found}.", "argument",
-          expected = n, found = found, call = call)
-  }
-  if (anyNA(blocks)) {
-    where <- which(is.na(blocks))
-    abort("{.arg blocks} must be labels without NA, not NA for sample{?s} {first_few(where)}.", "argument",
-          found = NA, where = where, call = call)
-  }
+  if (length(dim(blocks)) == 1L) blocks <- as.vector(blocks)
+  check_block_labels(blocks, n, call)
   labels <- unique(as.vector(blocks))
   if (length(labels) == 1L) {
     abort(

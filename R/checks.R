@@ -39,6 +39,21 @@ column_labels <- function(index, names) {
   ifelse(is.na(names[index]) | names[index] == "", index, names[index])
 }
 
+# The block of each of n samples.
+check_block_labels <- function(blocks, n, call) {
+  if (!is.atomic(blocks) || !is.null(dim(blocks)) || length(blocks) != n) {
+    found <- describe(blocks)
+    abort("{.arg blocks} must have one label per sample ({n}), not {found}.", "argument",
+          expected = n, found = found, call = call)
+  }
+  if (anyNA(blocks)) {
+    where <- which(is.na(blocks))
+    abort("{.arg blocks} must be labels without NA, not NA for sample{?s} {first_few(where)}.", "argument",
+          found = NA, where = where, call = call)
+  }
+  invisible(blocks)
+}
+
 # A number between 0 and 1, the ends left out.
 as_share <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   if (is_number(x) && x > 0 && x < 1) return(as.double(x))

@@ -140,11 +140,7 @@ forecast_product <- function(at, new, probability) {
 
 # ---- classes ---------------------------------------------------------------------------------
 
-as_threshold <- function(threshold, call = rlang::caller_env()) {
-  if (is_number(threshold) && threshold > 0 && threshold < 1) return(as.double(threshold))
-  found <- describe(threshold)
-  abort("{.arg threshold} must be a number between 0 and 1, not {found}.", "argument", found = found, call = call)
-}
+as_threshold <- function(threshold, call = rlang::caller_env()) as_share(threshold, "threshold", call)
 
 check_threshold_used <- function(type, threshold, call) {
   if (type == "class") return(invisible())

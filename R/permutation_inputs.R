@@ -84,16 +84,7 @@ as_blocks <- function(blocks, n, type, kind, call) {
     }
     return(NULL)
   }
-  if (!is.atomic(blocks) || !is.null(dim(blocks)) || length(blocks) != n) {
-    found <- describe(blocks)
-    abort("{.arg blocks} must have one label per sample ({n}), not {found}.", "argument",
-          expected = n, found = found, call = call)
-  }
-  if (anyNA(blocks)) {
-    where <- which(is.na(blocks))
-    abort("{.arg blocks} must be labels without NA, not NA for sample{?s} {first_few(where)}.", "argument",
-          found = NA, where = where, call = call)
-  }
+  check_block_labels(blocks, n, call)
   if (kind == "flips" && type == "within") {
     abort(
       c("{.arg block_type} must be {.val whole} where signs are flipped, not {.val within}.",

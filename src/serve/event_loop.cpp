@@ -279,14 +279,6 @@ void EventLoops::join() {
   for (const auto& loop : impl_->loops) loop->release();
 }
 
-bool is_loopback(const std::string& host) {
-  SystemError error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  if (error) return false;
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
-  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
-}
-
 double EventLoops::cpu_seconds() const {
   double sum = 0;
   for (const auto& loop : impl_->loops) sum += loop->thread().cpu_seconds();

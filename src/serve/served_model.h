@@ -10,8 +10,6 @@
 
 namespace voxridge {
 
-constexpr int64_t kMaxServedTargets = 64;  // beyond it predict() adds in another order
-
 enum class ModelKind { logistic, ridge };
 
 // Names are UTF-8. `name`, `version` and `package_version` hold letters, digits and . _ + - : / alone, so that they can
@@ -33,8 +31,8 @@ struct ModelFacts {
 
 class ServedModel {
  public:
-  // `predictor`: one with all its forecasts, of at most kMaxServedTargets targets. Throws Error (invalid_argument)
-  // where lists have other lengths.
+  // `predictor`: one with all its forecasts, of at most 64 targets: beyond, predict() adds in another order. Throws
+  // Error (invalid_argument) where lists have other lengths.
   ServedModel(std::shared_ptr<const Predictor> predictor, ModelFacts facts);
 
   const ModelFacts& facts() const { return facts_; }
