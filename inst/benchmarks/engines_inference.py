@@ -86,6 +86,31 @@ class TwoProductLoop(ProductLoop):
         return u * np.sqrt((self.n - 2) / (1 - u ** 2))
 
 
+class OneSignLoop(Inference):
+    """The loop of nilearn's permuted_ols (0.14) for a test of the mean: the columns, at unit norm, are multiplied by the
+    signs; the product with the design; t; the maximum of its absolute value; columns beyond the maximum are counted."""
+
+    def prepare(self, setting):
+        def fit():
+            Y = self.Y / np.sqrt((self.Y ** 2).sum(0))
+            x = np.full((self.n, 1), 1 / np.sqrt(self.n))
+
+            def t(values):
+                u = np.dot(values.T, x)
+                return np.asfortranarray(u * np.sqrt((self.n - 1.0) / (1 - u ** 2)))
+            observed = t(Y)
+            ranks, maxima = np.zeros((Y.shape[1], 1)), np.empty((1, self.m))
+            for r in range(self.m):
+                found = t(Y * self.signs[r][:, None])
+                maxima[:, r] = np.nanmax(np.fabs(found), axis=0)
+                ranks += maxima[:, r].reshape((-1, 1)) < np.fabs(observed)
+            return maxima[0], (self.m + 1 - ranks[:, 0]) / (self.m + 1)
+        return fit
+
+    def answer(self, fit):
+        return {"maxima": fit[0]}
+
+
 class FreedmanLaneLoop(Inference):
     """The same with a nuisance variable, which is permuted together with the tested one."""
 
@@ -165,6 +190,6 @@ class PermutedOLS(Inference):
         return f"nilearn {importlib.metadata.version('nilearn')}, numpy {np.__version__}"
 
 
-ENGINES = {"loop_nilearn_one": OneProductLoop, "loop_nilearn_two": TwoProductLoop,
-           "loop_nilearn_correlation": ProductLoop, "loop_nilearn_freedman_lane": FreedmanLaneLoop,
+ENGINES = {"loop_nilearn_one": OneSignLoop, "loop_product_one": OneProductLoop, "loop_product_two": TwoProductLoop,
+           "loop_product_correlation": ProductLoop, "loop_product_freedman_lane": FreedmanLaneLoop,
            "loop_nltools_one": OneNullLoop, "loop_nltools_two": TwoNullLoop, "permuted_ols": PermutedOLS}

@@ -26,7 +26,7 @@ struct Read {
     constexpr int lanes = kBytes / static_cast<int>(sizeof(double));
     const double* from[lanes];
     for (int lane = 0; lane < lanes; ++lane) from[lane] = columns[part * lanes + lane];
-    V largest = {}, flaw = {};
+    V largest = {}, flaw = {}, sum = {}, squares = {};
     for (int64_t i = 0; i < n; ++i) {
       if (part == 0) __builtin_prefetch(next + i * kDoubleLanes, 0, 2);
       V x;
@@ -34,30 +34,48 @@ struct Read {
       const V size = x < 0.0 ? -x : x;
       flaw += x - x;
       largest = size > largest ? size : largest;
+      sum += x;
+      squares += x * x;
       doubles<kBytes>(to + i, part) = x;
     }
     doubles<kBytes>(&out.largest, part) = largest;
     doubles<kBytes>(&out.flaw, part) = flaw;
+    doubles<kBytes>(&out.sum, part) = sum;
+    doubles<kBytes>(&out.squares, part) = squares;
   }
 };
 
 template <int kBytes>
-struct Spread {
+struct Rescale {
   using V = typename Vector<kBytes>::Double;
   static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& scale1,
-                                  const DoubleStrip& scale2, DoubleStrip& squares, DoubleStrip& spread) {
+                                  const DoubleStrip& scale2, StripSums& sums) {
     const V first = doubles<kBytes>(&scale1, part), second = doubles<kBytes>(&scale2, part);
-    V sum = {}, all = {}, about = {};
+    V sum = {}, squares = {};
     for (int64_t i = 0; i < n; ++i) {
       V& x = doubles<kBytes>(z + i, part);
       x = x * first * second;
       sum += x;
-      all += x * x;
+      squares += x * x;
     }
-    const V mean = sum / static_cast<double>(n);
+    doubles<kBytes>(&sums.sum, part) = sum;
+    doubles<kBytes>(&sums.squares, part) = squares;
+  }
+};
+
+template <int kBytes>
+struct Shift {
+  using V = typename Vector<kBytes>::Double;
+  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& shift, const StripSums& sums,
+                                  DoubleStrip& squares, DoubleStrip& spread) {
+    const V away = doubles<kBytes>(&shift, part), mean = doubles<kBytes>(&sums.sum, part) / static_cast<double>(n);
+    V all = {}, about = {};
     for (int64_t i = 0; i < n; ++i) {
-      const V off = doubles<kBytes>(z + i, part) - mean;
+      V& x = doubles<kBytes>(z + i, part);
+      const V off = x - mean;
       about += off * off;
+      x -= away;
+      all += x * x;
     }
     doubles<kBytes>(&squares, part) = all;
     doubles<kBytes>(&spread, part) = about;
@@ -65,24 +83,9 @@ struct Spread {
 };
 
 template <int kBytes>
-VOXRIDGE_INLINE void sum_squares(int part, const DoubleStrip* z, int64_t n, typename Vector<kBytes>::Double& sum) {
-  sum = typename Vector<kBytes>::Double{};
-  for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(z + i, part) * doubles<kBytes>(z + i, part);
-}
-
-template <int kBytes>
 struct Residual {
   using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& shift, MatrixView<double> q,
-                                  DoubleStrip& before, DoubleStrip& after) {
-    const V away = doubles<kBytes>(&shift, part);
-    V sum = {};
-    for (int64_t i = 0; i < n; ++i) {
-      V& x = doubles<kBytes>(z + i, part);
-      x -= away;
-      sum += x * x;
-    }
-    doubles<kBytes>(&before, part) = sum;
+  static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, MatrixView<double> q, DoubleStrip& squares) {
     for (int turn = 0; turn < 2; ++turn) {
       for (int64_t k = 0; k < q.cols; ++k) {
         const double* direction = q.col(k);
@@ -91,17 +94,18 @@ struct Residual {
         for (int64_t i = 0; i < n; ++i) doubles<kBytes>(z + i, part) -= direction[i] * along;
       }
     }
-    if (q.cols > 0) sum_squares<kBytes>(part, z, n, sum);
-    doubles<kBytes>(&after, part) = sum;
+    V sum = {};
+    for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(z + i, part) * doubles<kBytes>(z + i, part);
+    doubles<kBytes>(&squares, part) = sum;
   }
 };
 
 template <int kBytes>
-struct Divide {
+struct Multiply {
   using V = typename Vector<kBytes>::Double;
   static VOXRIDGE_INLINE void run(int part, DoubleStrip* z, int64_t n, const DoubleStrip& by) {
-    const V divisor = doubles<kBytes>(&by, part);
-    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(z + i, part) /= divisor;
+    const V factor = doubles<kBytes>(&by, part);
+    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(z + i, part) *= factor;
   }
 };
 
@@ -109,11 +113,16 @@ template <int kBytes>
 struct AlongVector {
   using V = typename Vector<kBytes>::Double;
   static VOXRIDGE_INLINE void run(int part, const double* x, const DoubleStrip* e, const DoubleStrip* left,
-                                  DoubleStrip* rest, int64_t n, DoubleStrip& b) {
-    V sum = {};
+                                  DoubleStrip* rest, int64_t n, DoubleStrip& b, DoubleStrip& squares) {
+    V sum = {}, all = {};
     for (int64_t i = 0; i < n; ++i) sum += x[i] * doubles<kBytes>(e + i, part);
-    for (int64_t i = 0; i < n; ++i) doubles<kBytes>(rest + i, part) = doubles<kBytes>(left + i, part) - x[i] * sum;
+    for (int64_t i = 0; i < n; ++i) {
+      const V off = doubles<kBytes>(left + i, part) - x[i] * sum;
+      all += off * off;
+      doubles<kBytes>(rest + i, part) = off;
+    }
     doubles<kBytes>(&b, part) = sum;
+    doubles<kBytes>(&squares, part) = all;
   }
 };
 
@@ -121,23 +130,16 @@ template <int kBytes>
 struct AlongStrip {
   using V = typename Vector<kBytes>::Double;
   static VOXRIDGE_INLINE void run(int part, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,
-                                  DoubleStrip* rest, int64_t n, DoubleStrip& b) {
-    V sum = {};
+                                  DoubleStrip* rest, int64_t n, DoubleStrip& b, DoubleStrip& squares) {
+    V sum = {}, all = {};
     for (int64_t i = 0; i < n; ++i) sum += doubles<kBytes>(x + i, part) * doubles<kBytes>(e + i, part);
     for (int64_t i = 0; i < n; ++i) {
-      doubles<kBytes>(rest + i, part) = doubles<kBytes>(left + i, part) - doubles<kBytes>(x + i, part) * sum;
+      const V off = doubles<kBytes>(left + i, part) - doubles<kBytes>(x + i, part) * sum;
+      all += off * off;
+      doubles<kBytes>(rest + i, part) = off;
     }
     doubles<kBytes>(&b, part) = sum;
-  }
-};
-
-template <int kBytes>
-struct Squares {
-  using V = typename Vector<kBytes>::Double;
-  static VOXRIDGE_INLINE void run(int part, const DoubleStrip* z, int64_t n, DoubleStrip& squares) {
-    V sum;
-    sum_squares<kBytes>(part, z, n, sum);
-    doubles<kBytes>(&squares, part) = sum;
+    doubles<kBytes>(&squares, part) = all;
   }
 };
 
@@ -192,32 +194,32 @@ void strip_read(InstructionSet set, const double* const* columns, const double* 
   run<Read>(set, columns, next, n, to, out);
 }
 
-void strip_spread(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,
-                  DoubleStrip& squares, DoubleStrip& spread) {
-  run<Spread>(set, z, n, scale1, scale2, squares, spread);
+void strip_rescale(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& scale1, const DoubleStrip& scale2,
+                   StripSums& sums) {
+  run<Rescale>(set, z, n, scale1, scale2, sums);
 }
 
-void strip_residual(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& shift, MatrixView<double> q,
-                    DoubleStrip& before, DoubleStrip& after) {
-  run<Residual>(set, z, n, shift, q, before, after);
+void strip_shift(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& shift, const StripSums& sums,
+                 DoubleStrip& squares, DoubleStrip& spread) {
+  run<Shift>(set, z, n, shift, sums, squares, spread);
 }
 
-void strip_divide(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& by) {
-  run<Divide>(set, z, n, by);
+void strip_residual(InstructionSet set, DoubleStrip* z, int64_t n, MatrixView<double> q, DoubleStrip& squares) {
+  run<Residual>(set, z, n, q, squares);
+}
+
+void strip_multiply(InstructionSet set, DoubleStrip* z, int64_t n, const DoubleStrip& by) {
+  run<Multiply>(set, z, n, by);
 }
 
 void strip_along(InstructionSet set, const double* x, const DoubleStrip* e, const DoubleStrip* left, DoubleStrip* rest,
-                 int64_t n, DoubleStrip& b) {
-  run<AlongVector>(set, x, e, left, rest, n, b);
+                 int64_t n, DoubleStrip& b, DoubleStrip& squares) {
+  run<AlongVector>(set, x, e, left, rest, n, b, squares);
 }
 
 void strip_along(InstructionSet set, const DoubleStrip* x, const DoubleStrip* e, const DoubleStrip* left,
-                 DoubleStrip* rest, int64_t n, DoubleStrip& b) {
-  run<AlongStrip>(set, x, e, left, rest, n, b);
-}
-
-void strip_squares(InstructionSet set, const DoubleStrip* z, int64_t n, DoubleStrip& squares) {
-  run<Squares>(set, z, n, squares);
+                 DoubleStrip* rest, int64_t n, DoubleStrip& b, DoubleStrip& squares) {
+  run<AlongStrip>(set, x, e, left, rest, n, b, squares);
 }
 
 void strip_round(InstructionSet set, const DoubleStrip* z, int64_t n, double scale, const int32_t* mask, int half,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -20,20 +19,9 @@ bool is_rounding(double squares, double all, int64_t n) {
   return squares <= relative * relative * all;
 }
 
-// 2^k for the exponents of normal numbers, and the exponent of a positive number: as ldexp() and ilogb(), without a
-// call.
-double power_of_two(int k) {
-  const uint64_t bits = static_cast<uint64_t>(k + 1023) << 52;
-  double out;
-  std::memcpy(&out, &bits, sizeof out);
-  return out;
-}
-int exponent_of(double x) {
-  uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  const int biased = static_cast<int>(bits >> 52);
-  return biased > 0 ? biased - 1023 : std::ilogb(x);
-}
+// Sums of squares are safe from overflow and underflow where the largest value is within 1 / this .. this. Others are
+// divided by a power of two first, which changes no answer.
+constexpr double kLargestSquared = 0x1p300;
 
 void average_ranks(double* values, int64_t n) {
   std::vector<int64_t> order(n);
@@ -70,40 +58,52 @@ void PermutationColumns::read(MatrixView<double> from, int64_t j, int64_t count,
   strip_read(set_, columns, from.col(std::min(j + kDoubleLanes, from.cols - 1)), n, to, found);
 }
 
-void PermutationColumns::standardize(double mu, const StripSums& found, DoubleStrip* e, ColumnState* state,
-                                     double* size) {
+void PermutationColumns::standardize(double mu, StripSums& found, DoubleStrip* e, ColumnState* state, double* size) {
   const int64_t n = y_.rows;
-  DoubleStrip scale1, scale2, shift, squares, spread, before, after, norm;
-  int exponent[kDoubleLanes];
+  int exponent[kDoubleLanes] = {};  // of what a lane was divided by
+  bool extreme = false;
   for (int lane = 0; lane < kDoubleLanes; ++lane) {
     const bool finite = found.flaw.lane[lane] == 0;
     state[lane] = !finite                         ? ColumnState::nonfinite
                   : found.largest.lane[lane] == 0 ? ColumnState::zero
                                                   : ColumnState::used;
-    // a power of two brings every unit of measurement to the same place: in two factors, one may be beyond a double
-    const double largest = std::max(found.largest.lane[lane], std::fabs(mu));
-    exponent[lane] = state[lane] == ColumnState::used ? exponent_of(largest) + 1 : 0;
-    const int half = -exponent[lane] / 2;
-    scale1.lane[lane] = power_of_two(half);
-    scale2.lane[lane] = power_of_two(-exponent[lane] - half);
-    shift.lane[lane] = mu * scale1.lane[lane] * scale2.lane[lane];
-  }
-  strip_spread(set_, e, n, scale1, scale2, squares, spread);
-  strip_residual(set_, e, n, shift, design_.nuisance, before, after);
-  for (int lane = 0; lane < kDoubleLanes; ++lane) {
-    norm.lane[lane] = 1;
     if (state[lane] != ColumnState::used) continue;
-    if (is_rounding(spread.lane[lane], squares.lane[lane], n)) {
+    const double largest = std::max(found.largest.lane[lane], std::fabs(mu));
+    if (largest < kLargestSquared && largest > 1 / kLargestSquared) continue;
+    exponent[lane] = std::ilogb(largest) + 1;
+    extreme = true;
+  }
+  if (extreme) rescale(exponent, found, e);
+  DoubleStrip shift, spread, before, after, factor;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) shift.lane[lane] = std::ldexp(mu, -exponent[lane]);
+  strip_shift(set_, e, n, shift, found, before, spread);
+  after = before;
+  if (design_.nuisance.cols > 0) strip_residual(set_, e, n, design_.nuisance, after);
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    factor.lane[lane] = 1;
+    if (state[lane] != ColumnState::used) continue;
+    if (is_rounding(spread.lane[lane], found.squares.lane[lane], n)) {
       state[lane] = ColumnState::constant;
     } else if (is_rounding(after.lane[lane], before.lane[lane], n)) {
       state[lane] = ColumnState::nuisance;
     } else {
-      norm.lane[lane] = std::sqrt(after.lane[lane]);
-      const int half = exponent[lane] / 2;
-      size[lane] = norm.lane[lane] * power_of_two(half) * power_of_two(exponent[lane] - half);
+      const double norm = std::sqrt(after.lane[lane]);
+      factor.lane[lane] = 1 / norm;
+      size[lane] = exponent[lane] == 0 ? norm : std::ldexp(norm, exponent[lane]);
     }
   }
-  strip_divide(set_, e, n, norm);
+  strip_multiply(set_, e, n, factor);
+}
+
+// Divides by a power of two: in two factors, one may be beyond a double.
+void PermutationColumns::rescale(const int* exponent, StripSums& found, DoubleStrip* e) const {
+  DoubleStrip first, second;
+  for (int lane = 0; lane < kDoubleLanes; ++lane) {
+    const int half = -exponent[lane] / 2;
+    first.lane[lane] = std::ldexp(1.0, half);
+    second.lane[lane] = std::ldexp(1.0, -exponent[lane] - half);
+  }
+  strip_rescale(set_, e, y_.rows, first, second, found);
 }
 
 void PermutationColumns::load(int64_t j, int64_t count, DoubleStrip* e, ColumnState* state) {
@@ -126,13 +126,12 @@ void PermutationColumns::statistics(const DoubleStrip* e, const DoubleStrip* x, 
   const DoubleStrip* left = e;
   for (int64_t k = 0; k < rank; ++k, left = rest_.data()) {
     if (x != nullptr) {
-      strip_along(set_, x, e, left, rest_.data(), n, b);
+      strip_along(set_, x, e, left, rest_.data(), n, b, s);
     } else {
-      strip_along(set_, design_.x.col(k), e, left, rest_.data(), n, b);
+      strip_along(set_, design_.x.col(k), e, left, rest_.data(), n, b, s);
     }
     for (int lane = 0; lane < kDoubleLanes; ++lane) h.lane[lane] += b.lane[lane] * b.lane[lane];
   }
-  strip_squares(set_, left, n, s);
   for (int lane = 0; lane < kDoubleLanes; ++lane) {
     out[lane] = statistic_of(b.lane[lane], h.lane[lane], s.lane[lane], size_[lane]);
   }

@@ -56,7 +56,8 @@ class PermutationColumns {
 
  private:
   void read(MatrixView<double> from, int64_t j, int64_t count, DoubleStrip* to, StripSums& found);
-  void standardize(double mu, const StripSums& found, DoubleStrip* e, ColumnState* state, double* size);
+  void standardize(double mu, StripSums& found, DoubleStrip* e, ColumnState* state, double* size);
+  void rescale(const int* exponent, StripSums& found, DoubleStrip* e) const;
   ColumnStatistic statistic_of(double b, double h, double s, double size) const;
   void welch(const DoubleStrip* e, ColumnStatistic* out) const;
 

@@ -37,7 +37,7 @@ class SumKernel : public PermutationKernel {
   void start(int64_t first, int64_t count, int n_workers, const Control& control) override {
     first_ = first;
     count_ = count;
-    codes_ = PatternCodes(n(), pattern_bits(count), count);
+    codes_ = PatternCodes(n(), pattern_bits(n(), count), count);
     if (out_.null != nullptr) on_.resize(count * n());
     const int64_t piece = 512;
     parallel_for((count + piece - 1) / piece, n_workers, [&](int64_t item, int) {
@@ -61,9 +61,7 @@ class SumKernel : public PermutationKernel {
   void run(int64_t begin, int64_t end, int number, const Control& control) override {
     Worker& worker = workers_[number];
     if (worker.maxima.empty()) {
-      IntStrip lowest;
-      std::fill_n(lowest.lane, kLanes, INT32_MIN);
-      worker.maxima.assign(count_, lowest);
+      worker.maxima.assign(count_, INT32_MIN);
       worker.q.resize(n());
       worker.e.resize(n());
     }
@@ -93,10 +91,7 @@ class SumKernel : public PermutationKernel {
   void maxima(double* to) const override {
     std::fill_n(to, count_, -std::numeric_limits<double>::infinity());
     for (const Worker& worker : workers_) {
-      for (size_t r = 0; r < worker.maxima.size(); ++r) {
-        const int32_t* lanes = worker.maxima[r].lane;
-        to[r] = std::max<double>(to[r], *std::max_element(lanes, lanes + kLanes));
-      }
+      for (size_t r = 0; r < worker.maxima.size(); ++r) to[r] = std::max<double>(to[r], worker.maxima[r]);
     }
   }
 
@@ -109,7 +104,8 @@ class SumKernel : public PermutationKernel {
 
  private:
   struct Worker {
-    std::vector<IntStrip> q, maxima;
+    std::vector<IntStrip> q;
+    std::vector<int32_t> maxima;
     std::vector<DoubleStrip> e;
     bool used[kLanes];
     TablePass pass;
@@ -174,7 +170,7 @@ class SumKernel : public PermutationKernel {
   double scale_, most_;  // most_: the largest |u|
   PatternCodes codes_;
   std::vector<int32_t> mask_;  // -1: part of the observed sum
-  std::vector<char> on_;  // the flags of all rows, where sums are kept
+  std::vector<char> on_;       // the flags of all rows, where sums are kept
   std::vector<Worker> workers_;
 };
 

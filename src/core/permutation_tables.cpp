@@ -1,7 +1,13 @@
 #include "permutation_tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+
+#ifdef VOXRIDGE_TARGETS
+#include <immintrin.h>
+#endif
 
 namespace voxridge {
 
@@ -18,7 +24,8 @@ struct Loop {
   int64_t groups, size, rows;
   IntStrip* sums;  // of earlier groups, or nullptr
   const IntStrip* threshold;
-  IntStrip *counts, *maxima;
+  IntStrip* counts;
+  int32_t* maxima;  // of a row
 };
 
 // The row of a table that lies `offset` bytes behind its first.
@@ -87,6 +94,38 @@ class LookUp<kBytes, 0> {
   int64_t size_, groups_;
 };
 
+// Is a value above the limit? Vectors of the compiler have no such question of their own.
+template <int kBytes>
+struct Above {
+  static bool any(const typename Vector<kBytes>::Int& u, int32_t limit) {
+    const typename Vector<kBytes>::Int above = u > limit;
+    int32_t all = 0;
+    for (int lane = 0; lane < kBytes / 4; ++lane) all |= above[lane];
+    return all != 0;
+  }
+};
+#ifdef VOXRIDGE_TARGETS
+template <>
+struct Above<32> {
+  VOXRIDGE_AVX2 static inline bool any(const Vector<32>::Int& u, int32_t limit) {
+    return _mm256_movemask_epi8(_mm256_cmpgt_epi32((__m256i)u, _mm256_set1_epi32(limit))) != 0;
+  }
+};
+template <>
+struct Above<64> {
+  VOXRIDGE_AVX512 static inline bool any(const Vector<64>::Int& u, int32_t limit) {
+    return _mm512_cmpgt_epi32_mask((__m512i)u, _mm512_set1_epi32(limit)) != 0;
+  }
+};
+#endif
+
+template <int kBytes>
+VOXRIDGE_INLINE int32_t largest_of(const typename Vector<kBytes>::Int& u) {
+  int32_t largest = u[0];
+  for (int lane = 1; lane < kBytes / 4; ++lane) largest = largest > u[lane] ? largest : u[lane];
+  return largest;
+}
+
 template <int kBytes>
 VOXRIDGE_INLINE void add_body(const Loop& loop, int part, bool first) {
   using Word = typename Vector<kBytes>::Word;
@@ -112,7 +151,7 @@ VOXRIDGE_INLINE void count_body(const Loop& loop, int part) {
   const uint16_t* code = loop.codes;
   const int64_t stride = kGroups > 0 ? kGroups : loop.stride, rows = loop.rows;
   const IntStrip* sums = loop.sums;
-  IntStrip* maxima = loop.maxima;
+  int32_t* maxima = loop.maxima;
   for (int64_t r = 0; r < rows; ++r, code += stride) {
     Word sum;
     tables.sum(part, code, sum);
@@ -120,8 +159,10 @@ VOXRIDGE_INLINE void count_body(const Loop& loop, int part) {
     Int u = (Int)sum;
     if (kAbsolute) u = u < 0 ? -u : u;
     counts -= u >= threshold;
-    Int& largest = ints<kBytes>(maxima + r, part);
-    largest = largest > u ? largest : u;
+    if (__builtin_expect(Above<kBytes>::any(u, maxima[r]), 0)) {
+      const Int high = u;  // of its own, so that u stays in a register
+      maxima[r] = largest_of<kBytes>(high);
+    }
   }
   ints<kBytes>(loop.counts, part) = counts;
 }
@@ -221,11 +262,20 @@ void build(InstructionSet set, const IntStrip* q, int64_t n, bool signs, IntStri
 
 }  // namespace
 
-int pattern_bits(int64_t n_rows) {
-  return n_rows > 3000 ? 8 : n_rows > 60 ? 6 : 4;
+// A row of a table costs about twice what it costs to load one.
+int pattern_bits(int64_t n, int64_t n_rows) {
+  int best = 4;
+  double least = std::numeric_limits<double>::infinity();
+  for (int bits = 4; bits <= 8; ++bits) {
+    const double cost = std::ceil(static_cast<double>(n) / bits) * (static_cast<double>(n_rows) + std::exp2(bits + 1));
+    if (cost >= least) continue;
+    least = cost;
+    best = bits;
+  }
+  return best;
 }
 
-void TableKernel::run(const TablePass& pass, const PatternCodes& codes, IntStrip& counts, IntStrip* maxima) {
+void TableKernel::run(const TablePass& pass, const PatternCodes& codes, IntStrip& counts, int32_t* maxima) {
   const int64_t size = int64_t{1} << codes.bits;
   const int64_t most = std::max<int64_t>(1, kTableBytes / (size * static_cast<int64_t>(sizeof(IntStrip))));
   const int64_t at_once = std::min(most, codes.groups);

@@ -35,7 +35,7 @@ struct PatternCodes {
   }
 };
 
-int pattern_bits(int64_t n_rows);  // per group; tables must pay for being built
+int pattern_bits(int64_t n, int64_t n_rows);  // per group: tables must pay for being built
 
 struct TablePass {
   const IntStrip* q = nullptr;  // a row of the strip per sample
@@ -49,8 +49,8 @@ class TableKernel {
  public:
   explicit TableKernel(InstructionSet set = best_instruction_set()) : set_(set) {}
 
-  // Adds to `counts`, raises `maxima` (a strip per row).
-  void run(const TablePass& pass, const PatternCodes& codes, IntStrip& counts, IntStrip* maxima);
+  // Adds to `counts`, raises `maxima` (one per row).
+  void run(const TablePass& pass, const PatternCodes& codes, IntStrip& counts, int32_t* maxima);
 
  private:
   InstructionSet set_;

@@ -69,6 +69,27 @@ TEST(PermutationColumns, ResidualsAndStatisticsAreTheFormulas) {
   }
 }
 
+TEST(PermutationColumns, APowerOfTwoIsAnotherUnitAndNothingElse) {
+  const arma::mat plain = normal_matrix(30, 8, 7), q = basis(30, 2, 8);
+  arma::mat y = plain;
+  const int powers[8] = {0, 298, 299, 301, 1000, -298, -301, -960};
+  for (int j = 0; j < 8; ++j) {
+    for (double& x : y.col(j)) x = std::ldexp(x, powers[j]);
+  }
+  ColumnDesign design;
+  design.nuisance = view_of(q).block(0, 0, 30, 1);
+  design.x = view_of(q).block(0, 1, 30, 1);
+  design.df = 28;
+  const InstructionSet set = best_instruction_set();
+  const Loaded want = load(plain, design, set, 0, 8), got = load(y, design, set, 0, 8);
+  for (int j = 0; j < 8; ++j) {
+    EXPECT_EQ(got.state[j], ColumnState::used);
+    EXPECT_EQ(got.statistic[j].statistic, want.statistic[j].statistic) << powers[j];
+    EXPECT_EQ(got.statistic[j].estimate, std::ldexp(want.statistic[j].estimate, powers[j])) << powers[j];
+    for (int i = 0; i < 30; ++i) ASSERT_EQ(got.e[i].lane[j], want.e[i].lane[j]) << powers[j];
+  }
+}
+
 TEST(PermutationColumns, WhatCannotBeTested) {
   const int n = 12;
   const arma::mat q = basis(n, 2, 5);

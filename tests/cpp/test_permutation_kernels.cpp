@@ -61,13 +61,14 @@ TEST(PermutationKernels, TablesAddWhatALoopAdds) {
         }
         for (const InstructionSet set : instruction_sets()) {
           IntStrip counts = {};
-          std::vector<IntStrip> maxima(rows);
-          for (IntStrip& row : maxima) std::fill_n(row.lane, kLanes, INT32_MIN);
+          std::vector<int32_t> maxima(rows, INT32_MIN);
+          maxima[0] = INT32_MAX;  // is not lowered
           TableKernel(set).run(pass, codes, counts, maxima.data());
           for (int l = 0; l < kLanes; ++l) ASSERT_EQ(counts.lane[l], want_counts.lane[l]) << n << " " << bits;
-          for (int64_t r = 0; r < rows; ++r) {
-            for (int l = 0; l < kLanes; ++l)
-              ASSERT_EQ(maxima[r].lane[l], want[r].lane[l]) << n << " " << bits << " " << r;
+          ASSERT_EQ(maxima[0], INT32_MAX);
+          for (int64_t r = 1; r < rows; ++r) {
+            ASSERT_EQ(maxima[r], *std::max_element(want[r].lane, want[r].lane + kLanes))
+                << n << " " << bits << " " << r;
           }
         }
       }
