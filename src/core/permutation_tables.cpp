@@ -5,9 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#ifdef VOXRIDGE_TARGETS
-#include <immintrin.h>
-#endif
+#include "lane_limits.h"
 
 namespace voxridge {
 
@@ -16,7 +14,7 @@ namespace {
 constexpr int64_t kTableBytes = 256 * 1024;
 constexpr int64_t kRowBlock = 4096;  // where tables are built piece by piece, as many sums are kept
 
-// One loop over permutations. Tables, sums, counts and maxima are strips of 64 bytes.
+// One loop over permutations. Tables, sums and counts are strips of 64 bytes.
 struct Loop {
   const IntStrip* tables;
   const uint16_t* codes;
@@ -93,38 +91,6 @@ class LookUp<kBytes, 0> {
   const IntStrip* tables_;
   int64_t size_, groups_;
 };
-
-// Is a value above the limit? Vectors of the compiler have no such question of their own.
-template <int kBytes>
-struct Above {
-  static bool any(const typename Vector<kBytes>::Int& u, int32_t limit) {
-    const typename Vector<kBytes>::Int above = u > limit;
-    int32_t all = 0;
-    for (int lane = 0; lane < kBytes / 4; ++lane) all |= above[lane];
-    return all != 0;
-  }
-};
-#ifdef VOXRIDGE_TARGETS
-template <>
-struct Above<32> {
-  VOXRIDGE_AVX2 static inline bool any(const Vector<32>::Int& u, int32_t limit) {
-    return _mm256_movemask_epi8(_mm256_cmpgt_epi32((__m256i)u, _mm256_set1_epi32(limit))) != 0;
-  }
-};
-template <>
-struct Above<64> {
-  VOXRIDGE_AVX512 static inline bool any(const Vector<64>::Int& u, int32_t limit) {
-    return _mm512_cmpgt_epi32_mask((__m512i)u, _mm512_set1_epi32(limit)) != 0;
-  }
-};
-#endif
-
-template <int kBytes>
-VOXRIDGE_INLINE int32_t largest_of(const typename Vector<kBytes>::Int& u) {
-  int32_t largest = u[0];
-  for (int lane = 1; lane < kBytes / 4; ++lane) largest = largest > u[lane] ? largest : u[lane];
-  return largest;
-}
 
 template <int kBytes>
 VOXRIDGE_INLINE void add_body(const Loop& loop, int part, bool first) {
