@@ -202,12 +202,15 @@ class ProductKernel : public PermutationKernel {
 
   void keep_null(int64_t row, int64_t rows, int64_t c, const double* sums, Worker& worker) {
     CellRule rule = worker.rules[c];
-    rule.absolute = false;
-    rule.sum_error = rule.left_error = 0;
+    // what the maximum is of, with its sign
+    const bool turned = rule.absolute && rule.sum_error > 0 && rule.rank == 1;
+    rule.absolute = turned;
     double* values = worker.values[0].lane;
     cell_values(rule, sums, values);
     double* to = null_at(worker.columns[c], row);
-    for (int64_t r = 0; r < rows; ++r) to[r] = sign() * statistic_of(values[r]);
+    for (int64_t r = 0; r < rows; ++r) {
+      to[r] = sign() * statistic_of(turned && sums[r] < 0 ? -values[r] : values[r]);
+    }
   }
 
   CellRule rule_;

@@ -2,59 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "common.h"
-#include "core/permutation.h"
+#include "permutation_cases.h"
 
 namespace voxridge_test {
-
-namespace {
-
-struct Outcome {
-  std::vector<double> statistic, estimate, df, maximum, null;
-  std::vector<int> state, counts, maximum_counts;
-  int64_t degenerate = 0;
-};
-
-Outcome run(const PermutationTest& test, int n_threads = 1, bool keep_null = false) {
-  const int64_t v = test.y.cols, m = test.n_permutations;
-  Outcome out;
-  for (auto* to : {&out.statistic, &out.estimate, &out.df}) to->resize(v);
-  for (auto* to : {&out.state, &out.counts, &out.maximum_counts}) to->resize(v);
-  out.maximum.resize(m);
-  if (keep_null) out.null.resize(m * v);
-  PermutationOutputs to;
-  to.statistic = out.statistic.data();
-  to.estimate = out.estimate.data();
-  to.df = out.df.data();
-  to.state = out.state.data();
-  to.counts = out.counts.data();
-  to.maximum_counts = out.maximum_counts.data();
-  to.maximum = out.maximum.data();
-  to.null = keep_null ? out.null.data() : nullptr;
-  Control control;
-  control.n_threads = n_threads;
-  run_permutation_test(test, to, control);
-  out.degenerate = to.degenerate;
-  return out;
-}
-
-PermutationTest one_sample(const arma::mat& y, const arma::vec& x) {
-  PermutationTest test;
-  test.y = view_of(y);
-  test.sums = true;
-  test.rows.kind = Rearrangement::flips;
-  test.rows.n = y.n_rows;
-  test.design.x = {x.memptr(), static_cast<int64_t>(x.n_elem), 1, static_cast<int64_t>(x.n_elem)};
-  test.design.df = static_cast<double>(y.n_rows) - 1;
-  test.design.estimate_scale = 1 / std::sqrt(static_cast<double>(y.n_rows));
-  return test;
-}
-
-arma::vec unit_ones(int64_t n) {
-  return arma::vec(n, arma::fill::value(1 / std::sqrt(static_cast<double>(n))));
-}
-
-}  // namespace
 
 TEST(Permutation, FlipsOfTiedDataAreCountedAsInWholeNumbers) {
   const int n = 9, v = 40;
