@@ -45,6 +45,39 @@ TEST(Permutation, FlipsOfTiedDataAreCountedAsInWholeNumbers) {
   }
 }
 
+TEST(Permutation, HalfOfAllFlipsIsEnoughForAbsoluteValues) {
+  const int n = 8;
+  arma::mat y = arma::round(2 * normal_matrix(n, 45, 12));
+  y.col(3).fill(1);
+  arma::mat z = normal_matrix(n, 2, 13);
+  arma::mat q, unused;
+  arma::qr_econ(q, unused, z);
+  arma::vec x = unit_variable(n, 14);
+  x -= q * (q.t() * x);
+  x /= arma::norm(x);
+  const arma::vec ones = unit_ones(n);
+  PermutationTest sums = one_sample(y, ones), partial = one_sample(y, x), blocks = sums;
+  partial.sums = false;
+  partial.design.nuisance = view_of(q);
+  partial.design.df = 5;
+  blocks.rows.whole = true;
+  blocks.rows.block = {0, 0, 1, 1, 1, 2, 3, 4};
+  for (PermutationTest* test : {&sums, &partial, &blocks}) {
+    test->rows.exact = true;
+    test->n_permutations = test == &blocks ? 32 : 256;
+    // where values are kept every flip is made
+    const Outcome half = run(*test), whole = run(*test, 1, true), two = run(*test, 2);
+    EXPECT_EQ(half.counts, whole.counts);
+    EXPECT_EQ(half.maximum_counts, whole.maximum_counts);
+    EXPECT_EQ(half.maximum, whole.maximum);
+    EXPECT_EQ(half.degenerate, whole.degenerate);
+    EXPECT_EQ(half.maximum, two.maximum);
+    // fewer than all are those that were asked for
+    test->n_permutations -= 2;
+    EXPECT_EQ(run(*test).counts, run(*test, 1, true).counts);
+  }
+}
+
 TEST(Permutation, ThreadsBatchesAndOrderChangeNoBit) {
   const int n = 20, v = 700;
   const arma::mat y = normal_matrix(n, v, 6);

@@ -102,8 +102,9 @@ test_that("the unit of a column of the design or of a contrast does not matter",
   D <- cbind(1, withr::with_seed(2, rnorm(8)), rep(0:1, 4))
   t_rows <- c(0, 1, 0)
   f_rows <- rbind(c(0, 1, 1), c(0, 1, 0))
-  run <- function(size, contrast) linear(sweep(D, 2L, size, "*"), Y = Y, contrasts = contrast, n_permutations = 99,
-                                         seed = 1)
+  run <- function(size, contrast) {
+    linear(sweep(D, 2L, size, "*"), Y = Y, contrasts = contrast, n_permutations = 99, seed = 1)
+  }
   want <- list(run(c(1, 1, 1), t_rows), run(c(1, 1, 1), f_rows))
   for (size in list(c(1, 1e-200, 1e150), c(1e300, 1e300, 1e-300), c(1e-160, 1e7, 1e-160))) {
     got <- run(size, t_rows)

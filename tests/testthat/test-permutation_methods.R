@@ -38,7 +38,8 @@ test_that("printing says what clusters, TFCE, fitted tails and sequential stoppi
   expect_match(capture.output(print(summary(maps, level = 0.2))), all = FALSE,
                sprintf("^p_tfce_fwer <= 0.2: %d of 30 \\(TFCE", sum(maps$p_tfce_fwer <= 0.2)))
   fitted <- a_test(tail_fit = TRUE)
-  expect_match(capture.output(print(fitted)), sprintf("%d from the fitted tail\\)$", sum(fitted$tail_fitted)), all = FALSE)
+  expect_match(capture.output(print(fitted)), all = FALSE,
+               sprintf("%d from the fitted tail\\)$", sum(fitted$tail_fitted)))
   expect_match(capture.output(print(a_test(sequential = 10))), "after 10 permutations as extreme", all = FALSE)
 })
 
