@@ -205,6 +205,12 @@ test_that("scaling X by a and alphas by a^2 leaves z alone", {
   b <- boot_quietly(4 * problem$X, problem$Y, 16 * 5, n_boot = 50, seed = 2)
   expect_close(b$z, a$z, 1e-12)
   expect_close(4 * b$lower, a$lower, 1e-12)
+  # whatever the unit of Y
+  for (unit in c(1e-300, 1e-160, 1e160, 1e300)) {
+    got <- boot_quietly(problem$X, unit * problem$Y, 5, n_boot = 50, seed = 2)
+    expect_close(got$z, a$z, 1e-12)
+    expect_close(got$sd / unit, a$sd, 1e-12)
+  }
 })
 
 test_that("the estimate is the fit of the solvers", {
