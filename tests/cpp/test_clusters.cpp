@@ -70,7 +70,9 @@ TEST(Clusters, AThresholdIsStrictAndMayBeAboveEverything) {
   EXPECT_TRUE(clusters.run(equal.data(), 1, 2.0).empty());
   EXPECT_TRUE(clusters.run(equal.data(), -1, 1.0).empty());
   EXPECT_TRUE(clusters.run(equal.data(), 1, 1e6).empty());
-  const std::vector<Cluster> all = clusters.run(equal.data(), 1, std::nextafter(2.0, 0.0));
+  // as equal as rounded data can be
+  EXPECT_TRUE(clusters.run(equal.data(), 1, 2.0 / (1 + 0.5 * kThresholdShare)).empty());
+  const std::vector<Cluster> all = clusters.run(equal.data(), 1, 2.0 / (1 + 2 * kThresholdShare));
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].size, 12);
   const std::vector<double> odd = {NAN, 3, NAN, 3, NAN, 3, kInf, -kInf, 0, -3, NAN, 1};
