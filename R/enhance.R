@@ -3,8 +3,8 @@
 #' What a permutation test looks at besides single voxels: the size or mass of clusters, or TFCE. For the argument
 #' `enhance` of [one_sample_permutation_test()] and its relatives.
 #'
-#' Clusters are neighbouring voxels whose statistic is strictly beyond the threshold; positive and negative ones are
-#' apart. The extent is the number of voxels, the mass the sum of |t| - threshold over them. p compares each cluster
+#' Clusters are neighbouring voxels whose statistic is strictly beyond the threshold (within a millionth of it counts
+#' as equal to it); positive and negative ones are apart. The extent is the number of voxels, the mass the sum of |t| - threshold over them. p compares each cluster
 #' with the largest one of every permutation (0 where there is none), which controls the chance of any false cluster. It
 #' is not corrected for a choice among several thresholds: fix the threshold before looking.
 #'

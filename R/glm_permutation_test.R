@@ -83,8 +83,8 @@ as_contrasts <- function(contrasts, design, settings, call) {
   labels <- names(contrasts)
   if (!length(contrasts) || is.null(labels) || anyNA(labels) || any(labels == "") || anyDuplicated(labels)) {
     abort(
-      c("{.arg contrasts} must be a vector, a matrix or a list with a name for each contrast, not {describe(contrasts)}
-         {if (length(contrasts)) 'without such names'}.",
+      c("{.arg contrasts} must be a vector, a matrix or a list with a name for each contrast, not
+         {describe(contrasts)}{if (length(contrasts)) ' without such names'}.",
         i = "For example {.code list(group = c(0, 1), age = c(0, 0, 1))}."),
       "argument",
       found = labels, call = call
@@ -115,13 +115,10 @@ as_contrast <- function(x, k, arg, settings, call) {
     abort("{.arg alternative} must be {.val two.sided} for an F test ({.arg {arg}}), not
            {.val {settings$alternative}}.", "conflict", found = settings$alternative, call = call)
   }
-  if (rank_of(C) < ncol(C)) {
-    abort(
-      c("{.arg {arg}} must have {ncol(C)} independent row{?s}, none of them zero, not rank {rank_of(C)}: it is not
-         estimable."),
-      "not_estimable",
-      expected = ncol(C), found = rank_of(C), call = call
-    )
+  found <- rank_of(unit_columns(C)$A)
+  if (found < ncol(C)) {
+    abort("{.arg {arg}} must have {ncol(C)} independent row{?s}, none of them zero, not rank {found}: it is not
+           estimable.", "not_estimable", expected = ncol(C), found = found, call = call)
   }
   unname(C)
 }
@@ -148,17 +145,35 @@ outside <- function(A, Q) {
   A
 }
 
+largest_values <- function(A) apply(abs(A), 2L, max)
+
+# A with columns of unit norm, whatever their unit of measurement: list(A, size), the norm as two factors, as it may be
+# beyond a double. Columns next to 0 become 0.
+unit_columns <- function(A) {
+  largest <- largest_values(A)
+  A[, largest < .Machine$double.xmin] <- 0
+  largest[largest < .Machine$double.xmin] <- 1
+  A <- sweep(A, 2L, largest, "/")
+  norm <- sqrt(colSums(A^2))
+  norm[norm == 0] <- 1
+  list(A = sweep(A, 2L, norm, "/"), size = list(largest, norm))
+}
+
 # The design of a contrast C (k x r) of coefficients: with C0 an orthonormal basis of the complement of C, nuisance D C0
-# and tested part D C (C'C)^-1, whose coefficients are C'beta. Columns of D are brought to one size first.
+# and tested part D C (C'C)^-1, whose coefficients are C'beta. Columns of D are brought to one size first. Of several
+# contrasts only the space that they span matters.
 contrast_design <- function(D, C, label, rows, call) {
   n <- nrow(D)
   r <- ncol(C)
-  size <- sqrt(colSums(D^2))
-  size[size == 0] <- 1
-  C <- C / size
-  unit <- max(abs(C))
-  C <- C / unit
-  D <- sweep(D, 2L, size, "/")
+  unit <- largest_values(C)
+  C <- sweep(C, 2L, unit, "/")
+  scaled <- unit_columns(D)
+  D <- scaled$A
+  C <- C / scaled$size[[1L]] / scaled$size[[2L]]
+  unit_again <- largest_values(C)
+  C <- sweep(C, 2L, unit_again, "/")
+  if (r > 1L) C <- orthonormal(C)
+  if (ncol(C) < r) abort_not_estimable(label, C, D, call)
   complement <- qr.Q(qr(C), complete = TRUE)[, -seq_len(r), drop = FALSE]
   Q <- orthonormal(D %*% complement)
   X <- D %*% C %*% solve(crossprod(C))
@@ -179,7 +194,8 @@ contrast_design <- function(D, C, label, rows, call) {
   if (split$n_fixed < split_nuisance(orthonormal(D), kept)$n_fixed) abort_kept(label, rows, call)
   new_permutation_design(
     if (r == 1L) "Linear model t" else "Linear model F", if (r == 1L) "t" else "f", n,
-    df = as.double(df), x = x, nuisance = split$Q, n_fixed = split$n_fixed, scale = unit / sqrt(sum(left^2)),
+    df = as.double(df), x = x, nuisance = split$Q, n_fixed = split$n_fixed,
+    scale = unit[1L] * unit_again[1L] / sqrt(sum(left^2)),
     symmetric = rows$kind == "flips"
   )
 }
@@ -230,8 +246,7 @@ abort_kept <- function(label, rows, call) {
 
 tell_constant <- function(design) {
   n <- nrow(design)
-  size <- sqrt(colSums(design^2))
-  basis <- orthonormal(sweep(design, 2L, ifelse(size > 0, size, 1), "/"))
+  basis <- orthonormal(unit_columns(design)$A)
   constant <- matrix(1 / sqrt(n), n, 1L)
   if (sum(outside(constant, basis)^2) <= DESIGN_TOLERANCE^2) return(invisible())
   inform(

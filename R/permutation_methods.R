@@ -12,7 +12,8 @@
 #' * `summary()`: a list of class `summary.voxridge_permutation_test` with its own `print()`: `test`, `n`, `n_columns`,
 #'   `n_excluded` (by reason), `n_permutations`, `exact`, `seed`, `min_p`, `level`, `passed` (how many columns have `p`,
 #'   `p_fwer`, `q_fdr` up to `level`), `threshold` (statistics beyond it have `p_fwer` up to `level`; two values with
-#'   `two_sided = "double"`), `largest` (data frame: the columns of the smallest `p_fwer`, at most
+#'   `two_sided = "double"`), `enhanced` (a line on clusters or TFCE, or NULL), `tail_fitted` (how many columns have
+#'   `p_fwer` from a fitted tail, or NULL), `largest` (data frame: the columns of the smallest `p_fwer`, at most
 #'   `getOption("voxridge.print_max", 5)`).
 #' * `tidy()`: data frame with a row per column of the data: `column` (name or number), `estimate`, `statistic`, `p`,
 #'   `p_fwer`, `q_fdr`, `excluded` (the reason, or NA).
@@ -102,10 +103,22 @@ summarise_permutations <- function(x, level) {
       level = level,
       passed = vapply(x[c("p", "p_fwer", "q_fdr")], function(p) sum(p <= level, na.rm = TRUE), 0L),
       threshold = maximum_threshold(x, level),
+      enhanced = enhanced_words(x, level),
+      tail_fitted = if (!is.null(x$tail_fitted)) sum(x$tail_fitted, na.rm = TRUE),
       largest = table[utils::head(order[!is.na(table$p[order])], shown), names(table) != "excluded"]
     ),
     class = "summary.voxridge_permutation_test"
   )
+}
+
+# What clusters or TFCE show, where they were asked for.
+enhanced_words <- function(x, level) {
+  if (is.null(x$enhance)) return(NULL)
+  tfce <- x$enhance$kind == "tfce"
+  p <- if (tfce) x$p_tfce_fwer[!is.na(x$p_tfce_fwer)] else x$clusters$p_fwer
+  sprintf("%s <= %s: %s of %s %s", if (tfce) "p_tfce_fwer" else "clusters$p_fwer", format(level),
+          format_count(sum(p <= level)), format_count(length(p)),
+          if (tfce) "(TFCE, family-wise error)" else paste0("clusters (", x$enhance$kind, ", family-wise error)"))
 }
 
 # The value that the statistic must exceed for p_fwer <= level: (b + 1) / (m + 1) <= level, or b / M <= level. NA where
@@ -139,7 +152,8 @@ permutation_head <- function(s) {
     paste0("Excluded: ", paste(format_count(s$n_excluded), names(s$n_excluded), collapse = ", "))
   }
   stopped <- if (!is.null(s$sequential)) {
-    paste0("Sequential: a column stops at its ", s$sequential, ". permutation as extreme as the data")
+    paste0("Sequential: a column stops after ", format_count(s$sequential), " permutation", plural(s$sequential),
+           " as extreme as the data")
   }
   c(paste0(s$test, " permutation test (", direction, "): ", size), paste0("Permutations: ", how, blocks),
     paste0("Smallest possible p: ", format(signif(s$min_p, 3L))), stopped, excluded)
@@ -148,8 +162,11 @@ permutation_head <- function(s) {
 permutation_passed <- function(s) {
   words <- c(p = "uncorrected", p_fwer = "family-wise error", q_fdr = "false discovery rate")
   if (!is.null(s$sequential)) words <- words[names(words) != "p_fwer"]
-  sprintf("%s <= %s: %s of %s (%s)", format(names(words)), format(s$level), format_count(s$passed[names(words)]),
-          format_count(s$n_columns - sum(s$n_excluded)), words)
+  if (!is.null(s$tail_fitted)) words[["p_fwer"]] <- paste0(words[["p_fwer"]], "; ", format_count(s$tail_fitted),
+                                                           " from the fitted tail")
+  lines <- sprintf("%s <= %s: %s of %s (%s)", format(names(words)), format(s$level),
+                   format_count(s$passed[names(words)]), format_count(s$n_columns - sum(s$n_excluded)), words)
+  c(lines, s$enhanced)
 }
 
 # Where a single column could never reach q <= 0.05.

@@ -13,8 +13,8 @@
 #' @returns `plot()` returns, invisibly, the bars: a data frame of `left`, `right`, `count` and, for a two-sided test
 #'   by twice the smaller p, `side`. `autoplot()` returns a ggplot object.
 #' @section Errors:
-#' `voxridge_error_nonfinite` (no column that was tested, or no finite maximum), `voxridge_error_argument`. See
-#' [voxridge-conditions].
+#' `voxridge_error_nonfinite` (no column that was tested, or no finite maximum), `voxridge_error_argument` (a sequential
+#' test, which knows no maximum). See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. `par()` is the same afterwards.
 #' @seealso [one_sample_permutation_test()]
@@ -64,6 +64,10 @@ autoplot.voxridge_permutation_test <- function(object, level = 0.05, title = NUL
 
 # Bars, threshold and the observed statistics that lie within the bars or beyond the threshold.
 maximum_bins <- function(x, level, arg, call) {
+  if (!is.null(x$sequential)) {
+    abort("{.arg {arg}} must be a test of all permutations, not a sequential one: it knows no maximum.", "argument",
+          call = call)
+  }
   maxima <- as.vector(x$max_null)
   finite <- is.finite(maxima)
   if (!any(finite)) {
@@ -74,8 +78,8 @@ maximum_bins <- function(x, level, arg, call) {
   shown <- x$statistic[is.finite(x$statistic)]
   if (x$alternative == "two.sided" && !is.matrix(x$max_null)) shown <- abs(shown)
   # the most extreme ones
-  shown <- if (x$alternative == "less") utils::head(sort(shown), 50L) else utils::tail(sort(shown), 50L)
-  shown <- unname(shown)
+  far <- if (x$alternative == "less") -shown else if (is.matrix(x$max_null)) abs(shown) else shown
+  shown <- unname(utils::head(shown[order(far, decreasing = TRUE)], 50L))
   breaks <- pretty(range(maxima[finite]), 40L)
   sides <- if (is.matrix(x$max_null)) colnames(x$max_null) else "all"
   values <- if (is.matrix(x$max_null)) x$max_null else cbind(all = x$max_null)
@@ -85,10 +89,10 @@ maximum_bins <- function(x, level, arg, call) {
   }))
   bins <- bins[bins$count > 0, ]
   xlim <- range(bins$left, bins$right, shown, threshold[is.finite(threshold)])
-  kind <- if (x$alternative == "less") "Smallest" else "Largest"
+  kind <- if (is.matrix(x$max_null)) "Largest and smallest" else if (x$alternative == "less") "Smallest" else "Largest"
   list(
     bins = bins, threshold = threshold, observed = shown, xlim = xlim + c(-0.02, 0.02) * diff(xlim),
-    label = paste(kind, "statistic of a permutation; ticks: largest observed"),
+    label = paste(kind, "statistic of a permutation; ticks: most extreme observed"),
     words = if (anyNA(threshold)) {
       paste0("no threshold: too few permutations for ", format(level))
     } else {

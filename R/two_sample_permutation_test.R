@@ -95,7 +95,7 @@ join_samples <- function(Y, second, call) {
 
 # Which samples are in the first group.
 first_group <- function(group, n, call) {
-  if (!is.atomic(group) || is.null(group) || length(group) != n) {
+  if (!is.atomic(group) || is.raw(group) || is.null(group) || length(group) != n) {
     found <- describe(group)
     abort(
       c("{.arg group} must have one label per row of {.arg Y} ({n}), not {found}.",

@@ -69,6 +69,15 @@ wished() {
   have checkbashisms || echo devscripts
 }
 
+# R packages that answers of permutation tests are compared with; those tests are skipped without them.
+offered_peers() {
+  [ "$role" = test ] && have Rscript && have apt-get && can_be_root || return 0
+  for item in multtest:r-bioc-multtest coin:r-cran-coin; do
+    Rscript --vanilla -e "quit(status = !nzchar(system.file(package = '${item%%:*}')))" >/dev/null 2>&1 && continue
+    case $(candidate_of "${item#*:}") in '' | '(none)') ;; *) echo "${item#*:}" ;; esac
+  done
+}
+
 # A C++17 program links against the libraries that R names.
 can_build() {
   have make && have g++ && have R && printf 'int main() { return 0; }\n' |
@@ -183,4 +192,11 @@ if [ -n "$packages" ]; then
   [ -z "$left" ] || fail "R packages still missing or too old: $left"
 else
   say "everything for '$role' is in place"
+fi
+peers=$(offered_peers | tr '\n' ' ')
+if [ -n "$peers" ]; then
+  say "installing $peers"
+  : "${log:=/dev/null}"
+  # shellcheck disable=SC2086
+  apt install -y --no-install-recommends $peers || say "going on without $peers"
 fi

@@ -120,7 +120,7 @@ class Bootstrap {
 
   // Column b + all k: row first + k of operator b, its zeros included.
   arma::mat stack(int64_t first, int64_t count, int64_t panel) {
-    arma::mat out(n_, all_ * count, arma::fill::zeros);
+    arma::mat out(n_, all_ * count, arma::fill::none);  // it may be large: zeros come with the columns
     parallel_for(all_, makers(0), [&](int64_t b, int) {
       const std::shared_ptr<const ResampleFactor> made = factor(b);
       const RowList& rows = made->resample.rows;
@@ -131,6 +131,7 @@ class Bootstrap {
                                               : arma::mat(made->right.cols(first + k, first + k + width - 1));
         for (int64_t j = 0; j < width; ++j) {
           double* to = out.colptr(b + all_ * (k + j));
+          std::fill_n(to, n_, 0.0);
           for (size_t i = 0; i < rows.size(); ++i) to[rows[i]] = part(i, j);
         }
       }

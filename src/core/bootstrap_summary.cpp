@@ -20,6 +20,15 @@ double sum_of(int64_t n, F f) {
   return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
+// The standard deviation of numbers whose squares are beyond a double, or next to 0.
+double scaled_sd(const double* x, int64_t n, double mean) {
+  double largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(x[i] - mean));
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  const double squares = sum_of(n, [&](int64_t i) { return (x[i] - mean) / largest * ((x[i] - mean) / largest); });
+  return largest * std::sqrt(squares / static_cast<double>(n - 1));
+}
+
 // The x that a standard normal number exceeds with this probability.
 double normal_exceeded(double probability) {
   double low = -40, high = 40;
@@ -81,7 +90,8 @@ void BootstrapSummary::operator()(double* values, double shift, int64_t row, int
   const double count = static_cast<double>(n_boot_);
   const double mean = x[0] + sum_of(n_boot_, [&](int64_t b) { return x[b] - x[0]; }) / count;  // exact for equal values
   const double squares = sum_of(n_boot_, [&](int64_t b) { return (x[b] - mean) * (x[b] - mean); });
-  const double sd = std::sqrt(squares / (count - 1));
+  const bool beyond = squares < 1e-280 || std::isinf(squares);
+  const double sd = beyond ? scaled_sd(x, n_boot_, mean) : std::sqrt(squares / (count - 1));
   out_.mean.col(target)[row] = mean;
   out_.sd.col(target)[row] = sd;
   out_.z.col(target)[row] = mean / sd;

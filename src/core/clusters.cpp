@@ -6,8 +6,9 @@ const std::vector<Cluster>& Clusters::run(const double* t, double sign, double t
   clusters_.clear();
   found_.clear();
   const int v = static_cast<int>(neighbours_.size());
+  const double above = threshold * (1 + kThresholdShare);
   const auto take = [&](int j) {
-    if (seen_[j] || !(sign * t[j] > threshold)) return;
+    if (seen_[j] || !(sign * t[j] > above)) return;
     seen_[j] = 1;
     found_.push_back(j);
     open_.push_back(j);

@@ -9,6 +9,17 @@
 
 namespace voxridge {
 
+namespace {
+
+// All flips, absolute values: a flip and the one of opposite signs, which is as far from the end as the other from the
+// start, give the same.
+bool is_mirrored(const PermutationTest& test, const PermutationRows& rows, const PermutationOutputs& out) {
+  return test.rows.exact && rows.kind() == Rearrangement::flips && test.absolute && out.null == nullptr &&
+         rows.possible() == static_cast<double>(test.n_permutations);
+}
+
+}  // namespace
+
 std::unique_ptr<PermutationKernel> make_kernel(const PermutationTest& test, const PermutationRows& rows,
                                                PermutationOutputs& out, double* threshold) {
   if (test.design.paired.data != nullptr) return make_paired_kernel(test, rows, out, threshold);
@@ -51,9 +62,11 @@ int PermutationKernel::load(int64_t j, int64_t count, PermutationColumns& column
 }
 
 void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, const Control& control) {
-  const int64_t v = test.y.cols, m = test.n_permutations;
-  if (!out.take_null) out.null_rows = m;
+  const int64_t v = test.y.cols;
+  if (!out.take_null) out.null_rows = test.n_permutations;
   const PermutationRows rows(test.rows);
+  const int copies = is_mirrored(test, rows, out) ? 2 : 1;
+  const int64_t m = test.n_permutations / copies;
   std::vector<double> threshold(v, std::numeric_limits<double>::infinity());
   const std::unique_ptr<PermutationKernel> kernel = make_kernel(test, rows, out, threshold.data());
   const int64_t batch = std::max<int64_t>(1, test.batch > 0 ? test.batch : kernel->most_rows());
@@ -76,13 +89,16 @@ void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, 
   std::sort(sorted.begin(), sorted.end());
   for (int64_t j = 0; j < v; ++j) {
     const auto from = std::lower_bound(sorted.begin(), sorted.end(), threshold[j]);
-    out.maximum_counts[j] = static_cast<int>(sorted.end() - from);
+    out.maximum_counts[j] = copies * static_cast<int>(sorted.end() - from);
+    out.counts[j] *= copies;
   }
+  out.degenerate *= copies;
   const bool none = std::none_of(out.state, out.state + v, [](int state) { return state == 0; });
   const double sign = test.negate ? -1.0 : 1.0;
   for (int64_t r = 0; r < m; ++r) {
     out.maximum[r] = none ? std::numeric_limits<double>::quiet_NaN() : sign * kernel->statistic_of(out.maximum[r]);
   }
+  if (copies == 2) std::reverse_copy(out.maximum, out.maximum + m, out.maximum + m);
 }
 
 }  // namespace voxridge

@@ -24,18 +24,22 @@ template <int kBytes>
 VOXRIDGE_INLINE void partial_value(const CellRule& rule, const double* sums, int64_t i,
                                    typename Vector<kBytes>::Double& out) {
   using V = typename Vector<kBytes>::Double;
-  V left = V{} + 1.0;
+  V along_nuisance = {};  // g
   for (int64_t k = 0; k < rule.n_changed; ++k) {
     const V along = vector_at<kBytes>(sums + (rule.rank + k) * kCellRows, i) * kProductUnit;
-    left -= along * along;
+    along_nuisance += along * along;
   }
+  const V more = along_nuisance * rule.sum_error, less = along_nuisance * rule.left_error;
+  V left = 1.0 - along_nuisance - less;
   V value = {};
   for (int64_t k = 0; k < rule.rank; ++k) {
-    const V along = vector_at<kBytes>(sums + k * kCellRows, i) * kProductUnit;
-    V square = along * along;
-    if (!rule.absolute && rule.rank == 1) square = along < 0.0 ? -square : square;
-    value += square;
+    V along = vector_at<kBytes>(sums + k * kCellRows, i) * kProductUnit;
+    if (rule.absolute || rule.rank > 1) along = along < 0.0 ? -along : along;
+    along += more;
+    const V square = along * along;
+    value += along < 0.0 ? -square : square;
   }
+  left = value < 0.0 ? left + less + less : left;
   const V none = V{} + kInf;
   out = left < kNuisanceZero ? none : value / left;
 }

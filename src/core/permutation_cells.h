@@ -7,6 +7,10 @@
 //   Welch        t^2 with the sign of t, or t^2, from A = sum of y and B = sum of y^2 over the first group
 // Squares keep order and sign, so that no cell needs a root. Where 1 - g < 2^-24, the permuted data lie in the nuisance
 // space: they count as extreme and stay out of the maximum.
+//
+// Rounding to the lattice weighs the more the smaller 1 - g is. So that such a cell still counts as equal to the data
+// where it is, u and g are each taken at the extreme end of what the exact ones can be, in the share g of that way: the
+// tolerance of the threshold is enough for the rest. Without changed nuisance nothing is added.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +29,7 @@ struct CellRule {
   int64_t n_changed = 0;                // and of nuisance vectors, after them
   int64_t n = 0, n_first = 0;           // welch
   double total = 0, total_squares = 0;  // welch: of the column, in units of 2^-26 and 2^-52
+  double sum_error = 0, left_error = 0;  // how far u and 1 - g may be from the exact ones
 };
 
 struct CellResult {

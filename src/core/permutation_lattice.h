@@ -24,6 +24,12 @@ inline double product_tolerance(int64_t n) {  // in units of 2^-52
   return std::ceil(std::ldexp(std::sqrt(static_cast<double>(n)), 27)) + static_cast<double>(n);
 }
 
+// How far such a sum may be from that of the values before rounding, in their unit: |x - rounded x| <= 2^-27, and the L1
+// norm of a unit vector is at most sqrt(n).
+inline double product_error(int64_t n) {
+  return 0x1p-26 * std::sqrt(static_cast<double>(n));
+}
+
 // Of a correlation (or partial correlation) made from such products with q nuisance vectors that rows change.
 inline double correlation_tolerance(int64_t n, int64_t q) {
   return 0x1p-24 * std::sqrt(static_cast<double>(n)) * (1 + std::sqrt(static_cast<double>(q)));

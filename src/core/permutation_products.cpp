@@ -32,6 +32,10 @@ class ProductKernel : public PermutationKernel {
       if (design.statistic != PermutationStatistic::correlation) rule_.n_changed = design.nuisance.cols - test.n_fixed;
       for (int64_t k = 0; k < rule_.rank; ++k) append(design.x.col(k));
       for (int64_t k = 0; k < rule_.n_changed; ++k) append(design.nuisance.col(test.n_fixed + k));
+      if (rule_.n_changed > 0) {
+        rule_.sum_error = product_error(n());
+        rule_.left_error = 2 * std::sqrt(static_cast<double>(rule_.n_changed)) * rule_.sum_error;
+      }
     }
     segments_ = static_cast<int64_t>(vectors_.size()) / n();
     sums_ = is_welch() ? 2 : segments_;
@@ -198,11 +202,15 @@ class ProductKernel : public PermutationKernel {
 
   void keep_null(int64_t row, int64_t rows, int64_t c, const double* sums, Worker& worker) {
     CellRule rule = worker.rules[c];
-    rule.absolute = false;
+    // what the maximum is of, with its sign
+    const bool turned = rule.absolute && rule.sum_error > 0 && rule.rank == 1;
+    rule.absolute = turned;
     double* values = worker.values[0].lane;
     cell_values(rule, sums, values);
     double* to = null_at(worker.columns[c], row);
-    for (int64_t r = 0; r < rows; ++r) to[r] = sign() * statistic_of(values[r]);
+    for (int64_t r = 0; r < rows; ++r) {
+      to[r] = sign() * statistic_of(turned && sums[r] < 0 ? -values[r] : values[r]);
+    }
   }
 
   CellRule rule_;

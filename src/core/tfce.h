@@ -21,18 +21,34 @@ class Tfce {
   Tfce(const Neighbours& neighbours, double E, double H);
 
   // Of the voxels where sign * t > 0: to[j] = sign * value, and the largest value is returned. Others are left alone.
+  // `to` may be t.
   double run(const double* t, double sign, double* to);
 
  private:
-  int root_of(int j);
-  void bring(int root, double power);
+  // A voxel of the map at work. Voxels are numbered by their rank, the highest is 0.
+  struct Voxel {
+    uint64_t height;  // the bits of a positive number: they are in the order of the numbers
+    int place;
+  };
+  // What a root knows of its cluster, and what is left of it where it was hung under another.
+  struct Cluster {
+    double last, gathered;  // h^(H + 1) where it stands
+    int size, under;
+  };
+
+  void sort();
+  int root_of(int rank);
+  void bring(Cluster& root, double power) const;
+  void fetch(int rank) const;
+  void enter(int rank, double power);
 
   const Neighbours& neighbours_;
   double H_;
   std::vector<double> size_power_;  // size^E
-  std::vector<std::pair<double, int>> order_;
-  std::vector<int> parent_, tree_, size_, hung_;  // parent_: -1 outside, itself at a root; tree_: as hung
-  std::vector<double> last_, gathered_;           // of roots: h^(H + 1) where it stands
+  std::vector<Voxel> order_, other_;
+  std::vector<int> rank_;  // of each voxel of the mask; beyond all ranks where it takes no part
+  std::vector<int> parent_, hung_;
+  std::vector<Cluster> cluster_;
 };
 
 }  // namespace voxridge

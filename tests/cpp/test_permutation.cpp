@@ -2,59 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "common.h"
-#include "core/permutation.h"
+#include "permutation_cases.h"
 
 namespace voxridge_test {
-
-namespace {
-
-struct Outcome {
-  std::vector<double> statistic, estimate, df, maximum, null;
-  std::vector<int> state, counts, maximum_counts;
-  int64_t degenerate = 0;
-};
-
-Outcome run(const PermutationTest& test, int n_threads = 1, bool keep_null = false) {
-  const int64_t v = test.y.cols, m = test.n_permutations;
-  Outcome out;
-  for (auto* to : {&out.statistic, &out.estimate, &out.df}) to->resize(v);
-  for (auto* to : {&out.state, &out.counts, &out.maximum_counts}) to->resize(v);
-  out.maximum.resize(m);
-  if (keep_null) out.null.resize(m * v);
-  PermutationOutputs to;
-  to.statistic = out.statistic.data();
-  to.estimate = out.estimate.data();
-  to.df = out.df.data();
-  to.state = out.state.data();
-  to.counts = out.counts.data();
-  to.maximum_counts = out.maximum_counts.data();
-  to.maximum = out.maximum.data();
-  to.null = keep_null ? out.null.data() : nullptr;
-  Control control;
-  control.n_threads = n_threads;
-  run_permutation_test(test, to, control);
-  out.degenerate = to.degenerate;
-  return out;
-}
-
-PermutationTest one_sample(const arma::mat& y, const arma::vec& x) {
-  PermutationTest test;
-  test.y = view_of(y);
-  test.sums = true;
-  test.rows.kind = Rearrangement::flips;
-  test.rows.n = y.n_rows;
-  test.design.x = {x.memptr(), static_cast<int64_t>(x.n_elem), 1, static_cast<int64_t>(x.n_elem)};
-  test.design.df = static_cast<double>(y.n_rows) - 1;
-  test.design.estimate_scale = 1 / std::sqrt(static_cast<double>(y.n_rows));
-  return test;
-}
-
-arma::vec unit_ones(int64_t n) {
-  return arma::vec(n, arma::fill::value(1 / std::sqrt(static_cast<double>(n))));
-}
-
-}  // namespace
 
 TEST(Permutation, FlipsOfTiedDataAreCountedAsInWholeNumbers) {
   const int n = 9, v = 40;
@@ -92,6 +42,39 @@ TEST(Permutation, FlipsOfTiedDataAreCountedAsInWholeNumbers) {
         ASSERT_NEAR(got.estimate[j], mean, 1e-14);
       }
     }
+  }
+}
+
+TEST(Permutation, HalfOfAllFlipsIsEnoughForAbsoluteValues) {
+  const int n = 8;
+  arma::mat y = arma::round(2 * normal_matrix(n, 45, 12));
+  y.col(3).fill(1);
+  arma::mat z = normal_matrix(n, 2, 13);
+  arma::mat q, unused;
+  arma::qr_econ(q, unused, z);
+  arma::vec x = unit_variable(n, 14);
+  x -= q * (q.t() * x);
+  x /= arma::norm(x);
+  const arma::vec ones = unit_ones(n);
+  PermutationTest sums = one_sample(y, ones), partial = one_sample(y, x), blocks = sums;
+  partial.sums = false;
+  partial.design.nuisance = view_of(q);
+  partial.design.df = 5;
+  blocks.rows.whole = true;
+  blocks.rows.block = {0, 0, 1, 1, 1, 2, 3, 4};
+  for (PermutationTest* test : {&sums, &partial, &blocks}) {
+    test->rows.exact = true;
+    test->n_permutations = test == &blocks ? 32 : 256;
+    // where values are kept every flip is made
+    const Outcome half = run(*test), whole = run(*test, 1, true), two = run(*test, 2);
+    EXPECT_EQ(half.counts, whole.counts);
+    EXPECT_EQ(half.maximum_counts, whole.maximum_counts);
+    EXPECT_EQ(half.maximum, whole.maximum);
+    EXPECT_EQ(half.degenerate, whole.degenerate);
+    EXPECT_EQ(half.maximum, two.maximum);
+    // fewer than all are those that were asked for
+    test->n_permutations -= 2;
+    EXPECT_EQ(run(*test).counts, run(*test, 1, true).counts);
   }
 }
 

@@ -1,15 +1,22 @@
 # The bootstrap in plain R: literal fits to the rows of each resample.
 
-# [resamples, outputs, targets]; `resamples`: a list or a matrix of rows.
-oracle_bootstrap <- function(X, Y, alphas, resamples, fit_intercept = TRUE, X_new = NULL) {
+# A literal fit to the rows of each resample; `resamples`: a list or a matrix of rows.
+oracle_refits <- function(X, Y, alphas, resamples, fit_intercept = TRUE) {
   if (is.matrix(resamples)) resamples <- split(resamples, row(resamples))
   Y <- as.matrix(Y)
-  one <- function(rows) {
-    fit <- oracle_fit(X[rows, , drop = FALSE], Y[rows, , drop = FALSE], alphas, fit_intercept)
-    if (is.null(X_new)) fit$coefs else oracle_predict(fit, X_new)
-  }
-  answers <- lapply(resamples, one)
+  lapply(resamples, function(rows) {
+    oracle_fit(X[rows, , drop = FALSE], Y[rows, , drop = FALSE], alphas, fit_intercept)
+  })
+}
+
+# What they say, of weights or of the rows of X_new: [resamples, outputs, targets].
+oracle_samples <- function(refits, X_new = NULL) {
+  answers <- lapply(refits, function(fit) if (is.null(X_new)) fit$coefs else oracle_predict(fit, X_new))
   aperm(array(unlist(answers), c(dim(answers[[1L]]), length(answers))), c(3L, 1L, 2L))
+}
+
+oracle_bootstrap <- function(X, Y, alphas, resamples, fit_intercept = TRUE, X_new = NULL) {
+  oracle_samples(oracle_refits(X, Y, alphas, resamples, fit_intercept), X_new)
 }
 
 random_resamples <- function(n, n_boot, seed) {
@@ -22,7 +29,7 @@ expect_bootstrap <- function(got, samples, estimate, conf = 0.95, tolerance = 1e
   expect_close(got$estimate, estimate, tolerance)
   expect_close(got$mean, over(mean), tolerance)
   expect_close(got$sd, over(stats::sd), tolerance)
-  testthat::expect_identical(got$z, got$mean / got$sd)
+  testthat::expect(identical(got$z, got$mean / got$sd), "z is not mean / sd")
   tails <- c(1 - conf, 1 + conf) / 2
   if (got$interval == "percentile") {
     limits <- over(function(x) stats::quantile(x, tails, names = FALSE, type = 7L))

@@ -39,8 +39,9 @@ solve_quietly <- function(...) muffle_edge(solve_ridge_cv(..., progress = FALSE)
 expect_close <- function(got, want, tolerance = 1e-9) {
   got <- unname(got)
   want <- unname(want)
-  testthat::expect_identical(if (is.null(dim(got))) length(got) else dim(got),
-                             if (is.null(dim(want))) length(want) else dim(want))
+  size <- function(x) if (is.null(dim(x))) length(x) else dim(x)
+  sizes <- vapply(list(got, want), function(x) paste(format(size(x)), collapse = " x "), "")
+  testthat::expect(identical(size(got), size(want)), paste0("is ", sizes[1L], ", not ", sizes[2L]))
   error <- max(abs(as.vector(got) - as.vector(want))) / max(1, abs(want))
   testthat::expect(isTRUE(error <= tolerance), sprintf("the largest difference is %.2g, over %.0g", error, tolerance))
   invisible(got)

@@ -11,11 +11,12 @@ test_that("weights and predictions are those of fits to the drawn rows, for ever
     for (fit_intercept in c(TRUE, FALSE)) {
       for (alphas in list(3, 10^seq(-1, 2, length.out = ncol(Y)))) {
         want <- oracle_fit(X, Y, alphas, fit_intercept)
+        refits <- oracle_refits(X, Y, alphas, rows, fit_intercept)
         got <- boot_quietly(X, Y, alphas, resamples = rows, fit_intercept = fit_intercept, return_samples = TRUE)
-        expect_bootstrap(got, oracle_bootstrap(X, Y, alphas, rows, fit_intercept), want$coefs)
+        expect_bootstrap(got, oracle_samples(refits), want$coefs)
         got <- boot_quietly(X, Y, alphas, what = "predictions", X_new = X_new, resamples = rows,
                             fit_intercept = fit_intercept, return_samples = TRUE)
-        expect_bootstrap(got, oracle_bootstrap(X, Y, alphas, rows, fit_intercept, X_new), oracle_predict(want, X_new))
+        expect_bootstrap(got, oracle_samples(refits, X_new), oracle_predict(want, X_new))
       }
     }
   }
@@ -204,6 +205,12 @@ test_that("scaling X by a and alphas by a^2 leaves z alone", {
   b <- boot_quietly(4 * problem$X, problem$Y, 16 * 5, n_boot = 50, seed = 2)
   expect_close(b$z, a$z, 1e-12)
   expect_close(4 * b$lower, a$lower, 1e-12)
+  # whatever the unit of Y
+  for (unit in c(1e-300, 1e-160, 1e160, 1e300)) {
+    got <- boot_quietly(problem$X, unit * problem$Y, 5, n_boot = 50, seed = 2)
+    expect_close(got$z, a$z, 1e-12)
+    expect_close(got$sd / unit, a$sd, 1e-12)
+  }
 })
 
 test_that("the estimate is the fit of the solvers", {

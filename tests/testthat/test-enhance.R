@@ -182,6 +182,27 @@ test_that("F tests have one direction", {
   expect_refused(run(enhance = cluster_extent(threshold_t = 2)), "enhance", "threshold_p")
 })
 
+test_that("a statistic at the threshold is not beyond it, in tied data too", {
+  # t is 3, 3, -3, and 3 in another unit
+  Y <- cbind(c(1, 1, 1, 0), c(0, 1, 1, 1), -c(1, 1, 0, 1), c(0.2, 0.2, 0.2, 0))
+  run <- function(threshold) {
+    tests$one_sample(Y, mask = brain_mask(array(1, c(4, 1, 1))), enhance = cluster_extent(threshold_t = threshold))
+  }
+  at <- run(3)
+  expect_equal(at$statistic, c(3, 3, -3, 3))
+  expect_identical(at$cluster_labels, integer(4))
+  expect_identical(max(run(2.9999)$max_enhanced), 2)
+  expect_identical(run(2.9999)$cluster_labels != 0L, rep(TRUE, 4))
+  Y <- tied_data(8L, 40L, 1, 0:3)
+  plain <- tests$one_sample(Y, n_permutations = 20, seed = 1)
+  heights <- abs(plain$statistic[is.finite(plain$statistic)])
+  for (threshold in unique(round(heights[heights > 1], 10))) {
+    got <- tests$one_sample(Y, n_permutations = 20, seed = 1, mask = brain_mask(array(1, c(40, 1, 1))),
+                            enhance = cluster_mass(threshold_t = threshold))
+    expect_identical(got$cluster_labels > 0L, !is.na(got$statistic) & abs(got$statistic) > threshold * (1 + 1e-8))
+  }
+})
+
 test_that("the table of clusters says where they are", {
   mask <- a_mask()
   Y <- smooth_data(mask, 12, 6)

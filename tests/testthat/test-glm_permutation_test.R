@@ -77,6 +77,49 @@ test_that("everything enumerated, on tied data", {
   expect_permutations(run, null[, kept], observed[kept])
 })
 
+test_that("ties count where flipped residuals lie close to the space of the nuisance", {
+  # rho of all flips in exact fractions would be rho of the data; 1 - g is 0.006, 0.021 and 0.053 there
+  D <- list(cbind(1, c(1, 0, 2, 0, 2), c(-2, -2, -2, 2, 1), c(1, 1, 1, 2, -1)),
+            cbind(1, c(1, 1, -2, -2, 0), c(2, 0, -1, -1, 2), c(1, 2, 0, 2, -1)),
+            cbind(1, c(-1, 1, 1, 1, 0, 1), c(0, 0, 2, 0, -2, 2), c(1, 1, 1, 0, -2, -2)))
+  y <- list(c(-2, -2, 0, -2, -2), c(1, 0, 2, 2, 2), c(-1, 0, 1, 0, -1, 1))
+  contrast <- c(0, 0, 0, 1)
+  for (k in 1:3) {
+    correlation <- function(t) t / sqrt(length(y[[k]]) - 4 + t^2)
+    Y <- cbind(y[[k]])
+    null <- correlation(t(freedman_lane(D[[k]], Y, contrast, all_flips(nrow(Y)), flip = TRUE)))
+    observed <- correlation(refit_statistic(D[[k]], Y, contrast))
+    for (tail in TEST_TAILS) {
+      got <- do.call(linear, c(list(Y, D[[k]], contrast, "flip"), tail))
+      expect_equal(got$p, oracle_p(null, observed, tail), tolerance = 1e-14)
+      expect_identical(got$p_fwer, got$p)
+    }
+  }
+})
+
+test_that("the unit of a column of the design or of a contrast does not matter", {
+  Y <- withr::with_seed(1, matrix(rnorm(8 * 5), 8))
+  D <- cbind(1, withr::with_seed(2, rnorm(8)), rep(0:1, 4))
+  t_rows <- c(0, 1, 0)
+  f_rows <- rbind(c(0, 1, 1), c(0, 1, 0))
+  run <- function(size, contrast) {
+    linear(sweep(D, 2L, size, "*"), Y = Y, contrasts = contrast, n_permutations = 99, seed = 1)
+  }
+  want <- list(run(c(1, 1, 1), t_rows), run(c(1, 1, 1), f_rows))
+  for (size in list(c(1, 1e-200, 1e150), c(1e300, 1e300, 1e-300), c(1e-160, 1e7, 1e-160))) {
+    got <- run(size, t_rows)
+    expect_identical(got$p, want[[1L]]$p)
+    expect_equal(got$estimate * size[2L], want[[1L]]$estimate, tolerance = 1e-12)
+    expect_equal(got$statistic, want[[1L]]$statistic, tolerance = 1e-12)
+    expect_equal(run(1, 1e-200 * t_rows)$estimate, 1e-200 * want[[1L]]$estimate, tolerance = 1e-12)
+    got <- run(pmax(pmin(size, 1e3), 1e-3), f_rows * c(1e-250, 1e250))
+    expect_identical(got$p, want[[2L]]$p)
+    expect_equal(got$statistic, want[[2L]]$statistic, tolerance = 1e-8)
+  }
+  cnd <- expect_refused(run(c(1, 1e-320, 1), t_rows), "contrasts", "column 2")
+  expect_s3_class(cnd, "voxridge_error_not_estimable")
+})
+
 test_that("whole blocks change places", {
   Y <- withr::with_seed(21, matrix(rnorm(12 * 20), 12))
   block <- rep(1:4, each = 3)

@@ -65,7 +65,7 @@ test_that("the result says what a sequential test knows", {
   expect_identical(got$counts[rare], full$counts[rare])
   expect_identical(got$p[rare], full$p[rare])
   expect_lt(mean(got$draws), 300)
-  expect_match(capture.output(print(got)), "Sequential: a column stops at its 10", all = FALSE)
+  expect_match(capture.output(print(got)), "Sequential: a column stops after 10", all = FALSE)
   expect_false(any(grepl("p_fwer", capture.output(print(got)))))
   expect_identical(nrow(summary(got)$largest), 5L)
   # twice the smaller p of two directions

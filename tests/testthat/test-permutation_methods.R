@@ -25,6 +25,24 @@ test_that("printing says what was done and how many passed, in a few lines", {
   expect_match(capture.output(print(given))[2L], "given by the caller")
 })
 
+test_that("printing says what clusters, TFCE, fitted tails and sequential stopping show", {
+  mask <- brain_mask(array(1, c(5, 3, 2)))
+  clusters <- a_test(mask = mask, enhance = cluster_mass(threshold_p = 0.05))
+  expect_gt(nrow(clusters$clusters), 1L)
+  small <- sum(clusters$clusters$p_fwer <= 0.05)
+  expect_match(capture.output(print(clusters)), all = FALSE,
+               sprintf("^clusters\\$p_fwer <= 0.05: %d of %d clusters \\(mass", small, nrow(clusters$clusters)))
+  none <- a_test(mask = mask, enhance = cluster_extent(threshold_t = 100))
+  expect_match(capture.output(print(none)), "0 of 0 clusters \\(extent", all = FALSE)
+  maps <- a_test(mask = mask, enhance = tfce())
+  expect_match(capture.output(print(summary(maps, level = 0.2))), all = FALSE,
+               sprintf("^p_tfce_fwer <= 0.2: %d of 30 \\(TFCE", sum(maps$p_tfce_fwer <= 0.2)))
+  fitted <- a_test(tail_fit = TRUE)
+  expect_match(capture.output(print(fitted)), all = FALSE,
+               sprintf("%d from the fitted tail\\)$", sum(fitted$tail_fitted)))
+  expect_match(capture.output(print(a_test(sequential = 10))), "after 10 permutations as extreme", all = FALSE)
+})
+
 test_that("summaries count, order and give the threshold", {
   for (alternative in c("two.sided", "greater", "less")) {
     for (level in c(0.01, 0.05, 0.2)) {

@@ -60,3 +60,52 @@ test_that("all arrangements, every direction, as scipy has them", {
     for (k in 1:3) expect_equal(got[[k]]$p, want[k, i, ], tolerance = 1e-12)
   }
 })
+
+# multtest (Bioconductor; Debian r-bioc-multtest) enumerates with B = 0. Its adjusted p are step-down: of the most
+# extreme column they are those of the maximum, of the others at most that.
+multtest_answers <- function(Y, first, test, side) {
+  max_t <- getExportedValue("multtest", "mt.maxT")
+  utils::capture.output(got <- max_t(t(Y), as.integer(first), test = test, side = side, B = 0))
+  got[order(got$index), ]
+}
+
+test_that("all labels of two groups, every direction, as multtest has them", {
+  skip_on_cran()
+  skip_if_not_installed("multtest")
+  for (sizes in list(c(3L, 5L), c(4L, 4L), c(2L, 7L))) {
+    n <- sum(sizes)
+    first <- withr::with_seed(n, sample(rep(c(TRUE, FALSE), sizes)))
+    Y <- withr::with_seed(sizes[1L], matrix(rnorm(n * 12), n))
+    sides <- c(two.sided = "abs", greater = "upper", less = "lower")
+    for (alternative in names(sides)) {
+      for (var_equal in c(TRUE, FALSE)) {
+        want <- multtest_answers(Y, first, if (var_equal) "t.equalvar" else "t", sides[[alternative]])
+        got <- suppressMessages(two_sample_permutation_test(Y, factor(first, c(TRUE, FALSE)), var_equal,
+                                                            alternative = alternative))
+        expect_true(got$exact)
+        expect_equal(got$statistic, want$teststat, tolerance = 1e-10)
+        expect_equal(got$p, want$rawp, tolerance = 1e-12)
+        top <- which.max(switch(alternative, two.sided = abs(got$statistic), greater = got$statistic, -got$statistic))
+        expect_equal(got$p_fwer[top], want$adjp[top], tolerance = 1e-12)
+        expect_true(all(got$p_fwer >= want$adjp - 1e-12))
+      }
+    }
+  }
+})
+
+test_that("exact p of two groups, with ties, as coin has them", {
+  skip_on_cran()
+  skip_if_not_installed("coin")
+  first <- c(1, 1, 1, 0, 0, 0, 0, 1, 0)
+  Y <- tied_data(9L, 8L, 3)
+  Y <- Y[, apply(Y, 2L, stats::sd) > 0]
+  coin <- function(name) getExportedValue("coin", name)
+  for (alternative in c("two.sided", "greater", "less")) {
+    got <- suppressMessages(two_sample_permutation_test(Y, factor(first, 1:0), alternative = alternative))
+    want <- apply(Y, 2L, function(y) {
+      test <- coin("oneway_test")(y ~ factor(first, 1:0), distribution = coin("exact")(), alternative = alternative)
+      as.numeric(coin("pvalue")(test))
+    })
+    expect_equal(got$p, want, tolerance = 1e-10)
+  }
+})

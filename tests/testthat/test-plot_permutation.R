@@ -25,6 +25,9 @@ test_that("bars, threshold and ticks lie within the axis", {
     drawn <- c(data$bins$left, data$bins$right, data$observed, data$threshold[is.finite(data$threshold)])
     expect_true(all(drawn >= data$xlim[1L] & drawn <= data$xlim[2L]))
     expect_identical(data$threshold, summary(test)$threshold)
+    # the most extreme columns, of both directions where both count
+    most <- test$statistic[order(test$p_fwer, -abs(test$statistic))[1L]]
+    if (is.finite(most)) expect_true(any(abs(data$observed) == abs(most)))
   }
 })
 
@@ -41,6 +44,8 @@ test_that("autoplot draws the same data", {
 test_that("what cannot be drawn is refused", {
   none <- suppressWarnings(one_sample_permutation_test(matrix(1, 6, 3), seed = 1))
   expect_s3_class(expect_refused(plot(none), "x", "no column"), "voxridge_error_nonfinite")
+  stopped <- one_sample_permutation_test(matrix(1:6 %% 5, 6, 3), sequential = 2, n_permutations = 50, seed = 1)
+  expect_refused(plot(stopped), "x", "sequential")
   test <- drawn_tests()$usual
   expect_refused(plot(test, level = 2), "level")
   expect_refused(plot(test, title = 1), "title")

@@ -151,6 +151,7 @@ test_that("bad groups are refused", {
   Y <- matrix(rnorm(24), 6)
   expect_refused(two_sample(Y), "group", "must be given")
   expect_refused(two_sample(Y, 1:5), "group")
+  expect_refused(two_sample(Y, as.raw(rep(1:2, 3))), "group", "raw")
   expect_refused(two_sample(Y, c(1, 1, 2, 2, NA, 1)), "group", "sample.*5")
   expect_refused(two_sample(Y, rep(1, 6)), "group", "two levels, not 1")
   expect_refused(two_sample(Y, rep(1:3, 2)), "group", "two levels, not 3")
