@@ -148,7 +148,8 @@ test_that("auto takes the GPU for long work only, and the CPU where the GPU has 
 test_that("a GPU with too little memory is an error, and the CPU for auto", {
   # of the free memory nine tenths less 512 MB: 2 kB
   lines <- gpu_lines(c(PERMUTATION_TOOLS, "
-    voxridge:::measured_rates$double <- list(cpu = 1e3, gpu = 1e13, bus = 1e10)
+    rates <- voxridge:::measured_rates
+    rates$double <- list(cpu = 1e3, gpu = 1e13, bus = 1e10)
     if (is.null(counts())) cat('a real GPU\n') else for (device in c('gpu', 'auto')) {
       test <- function(fun, ...) {
         fit <- tryCatch(fun(..., n_permutations = 2000, device = device, progress = FALSE),
