@@ -70,9 +70,9 @@
 #' `voxridge_error_argument`, `voxridge_error_newdata` (`X_new` with other columns than `X`), `voxridge_error_conflict`
 #' (`resamples` beside draws, `X_new` beside weights, data beside a fit), `voxridge_error_no_data`,
 #' `voxridge_error_memory` (results over half of the free memory), `voxridge_error_device_unavailable`,
-#' `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`. A warning `voxridge_warning_few_resamples` is given
-#' below 100 resamples, a message `voxridge_message_rows_drawn` for data that were cleaned run by run and no `blocks`.
-#' See [voxridge-conditions].
+#' `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`. A warning `voxridge_warning_few_resamples` is
+#' given below 100 resamples, a message `voxridge_message_rows_drawn` for data that were cleaned run by run and no
+#' `blocks`. See [voxridge-conditions].
 #' @section Invariants:
 #' `estimate` is the fit of [ridge_svd()] (without an intercept). The numbers of a resample are those of a fit to its
 #' rows. Results depend on the seed, not on threads, memory or the other targets. Scaling `X` by a and `alphas` by a^2

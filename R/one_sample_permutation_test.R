@@ -85,13 +85,13 @@
 #' @inheritSection voxridge_threads Threads
 #' @section Devices:
 #' Counts, p and `max_null` are the same bits on the CPU and on a GPU, which gets the columns and the permutations and
-#' gives counts and maxima back. **The CPU is often done sooner**: for sign flips and group labels it adds one number out
-#' of a table for every 8 samples, and 10,000 permutations of 230,000 voxels take it a second or less, in which a GPU has
-#' hardly been started. `"auto"` predicts the seconds of both from the sizes and from rates that are measured once per R
-#' process, and takes the GPU only where the CPU needs more than one; `backend` says which was taken. The GPU pays for
-#' correlations and linear models of many voxels, which are matrix products, and for very many permutations. What only
-#' the CPU does: `enhance`, `sequential`, `return_null`, and an `x` with columns in [correlation_permutation_test()];
-#' there `"auto"` takes it and `"gpu"` is an error.
+#' gives counts and maxima back. **The CPU is often done sooner**: for sign flips and group labels it adds one number
+#' out of a table for every 8 samples, and 10,000 permutations of 230,000 voxels take it a second or less, in which a
+#' GPU has hardly been started. `"auto"` predicts the seconds of both from the sizes and from rates that are measured
+#' once per R process, and takes the GPU only where the CPU needs more than one; `backend` says which was taken. The GPU
+#' pays for correlations and linear models of many voxels, which are matrix products, and for very many permutations.
+#' What only the CPU does: `enhance`, `sequential`, `return_null`, and an `x` with columns in
+#' [correlation_permutation_test()]; there `"auto"` takes it and `"gpu"` is an error.
 #' @section Errors:
 #' `voxridge_error_type`, `voxridge_error_shape` (fewer than 2 samples, a mask of another size),
 #' `voxridge_error_argument`, `voxridge_error_nonfinite` (`na = "error"`), `voxridge_error_conflict` (`permutations`

@@ -1,5 +1,5 @@
-// Correlations, Freedman-Lane and Welch: sums of products of permuted rows with columns, both on a lattice. How they are
-// added up is the device's affair; what goes in, the thresholds and the values that sums stand for are here.
+// Correlations, Freedman-Lane and Welch: sums of products of permuted rows with columns, both on a lattice. How they
+// are added up is the device's affair; what goes in, the thresholds and the values that sums stand for are here.
 #pragma once
 
 #include <vector>

@@ -26,8 +26,8 @@ class CudaProducts {
 
   void operator()(MatrixView<double> a, MatrixView<double> b, MatrixSpan<double> c) const {
     if (exact_) return device_.gemm(Trans::yes, Trans::no, 1.0, a, b, 0.0, c);
-    cuda_sessions()->lease().call(&voxridge_cuda_table::dot_products, a.rows, c.rows, c.cols, a.data, a.ld, b.data, b.ld,
-                                  c.data, c.ld);
+    cuda_sessions()->lease().call(&voxridge_cuda_table::dot_products, a.rows, c.rows, c.cols, a.data, a.ld, b.data,
+                                  b.ld, c.data, c.ld);
   }
 
  private:

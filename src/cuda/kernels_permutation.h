@@ -37,7 +37,8 @@ struct ExactLane {
 };
 
 // Patterns of signs or of members: 30 samples to a word, a permutation's words `rows` apart. Samples go in groups of 5,
-// whose 32 sums lie in shared memory, for 32 columns side by side: a permutation costs a load and an addition per group.
+// whose 32 sums lie in shared memory, for 32 columns side by side: a permutation costs a load and an addition per
+// group.
 constexpr int kGroupBits = 5, kGroupCodes = 1 << kGroupBits;
 constexpr int kWordGroups = 6, kWordBits = kGroupBits * kWordGroups;
 constexpr int kTableWords = 2, kTableGroups = kTableWords * kWordGroups;  // at a time: 48 KB of tables
@@ -71,8 +72,8 @@ inline __device__ void fill_table(const int32_t* values, int64_t ld, int64_t sam
 }
 
 // values: n rows of `cols`, ld apart. counts[j]: permutations whose sum (its absolute value, where `absolute`) reaches
-// thresholds[j], added to what is there; maxima[r] is raised to the largest sum of row r. A maximum that is read late is
-// too small, which costs a useless comparison and no more.
+// thresholds[j], added to what is there; maxima[r] is raised to the largest sum of row r. A maximum that is read late
+// is too small, which costs a useless comparison and no more.
 VOXRIDGE_KERNEL void count_sums(const int32_t* values, int64_t ld, int64_t n, int64_t cols, const uint32_t* patterns,
                                 int64_t rows, bool signs, bool absolute, const int32_t* thresholds, int32_t* counts,
                                 int32_t* maxima) {

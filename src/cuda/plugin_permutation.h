@@ -21,11 +21,10 @@ int Plugin<Runtime>::count_sums(Handle* handle, const int32_t* values, int64_t l
               of_patterns = parcel.add(patterns, words * rows), of_thresholds = parcel.add(thresholds, cols),
               of_counts = parcel.add(counts, cols), of_maxima = parcel.add(maxima, rows);
     VOXRIDGE_TRY(parcel.send(s));
-    VOXRIDGE_TRY(s.runtime.launch(kernels::count_sums, s.tiles(cols, kWarp, rows, kBlockRows),
-                                  parcel.dev<const int32_t>(of_values), ld, n, cols,
-                                  parcel.dev<const uint32_t>(of_patterns), rows, signs != 0, absolute != 0,
-                                  parcel.dev<const int32_t>(of_thresholds), parcel.dev<int32_t>(of_counts),
-                                  parcel.dev<int32_t>(of_maxima)));
+    VOXRIDGE_TRY(s.runtime.launch(
+        kernels::count_sums, s.tiles(cols, kWarp, rows, kBlockRows), parcel.dev<const int32_t>(of_values), ld, n, cols,
+        parcel.dev<const uint32_t>(of_patterns), rows, signs != 0, absolute != 0,
+        parcel.dev<const int32_t>(of_thresholds), parcel.dev<int32_t>(of_counts), parcel.dev<int32_t>(of_maxima)));
     VOXRIDGE_TRY(parcel.fetch(s, of_counts, counts, cols, 1, cols));
     return parcel.fetch(s, of_maxima, maxima, rows, 1, rows);
   });

@@ -70,8 +70,11 @@ struct CellCase {
   Matrix<double> sums;
   std::vector<double> thresholds, totals;
 
-  CellCase(int kind, bool absolute, int64_t rank, int64_t changed, int64_t permutations, int64_t columns, Random& random)
-      : rows(permutations), cols(columns), sums((kind == VOXRIDGE_WELCH ? 2 : rank + changed) * permutations, columns, 2) {
+  CellCase(int kind, bool absolute, int64_t rank, int64_t changed, int64_t permutations, int64_t columns,
+           Random& random)
+      : rows(permutations),
+        cols(columns),
+        sums((kind == VOXRIDGE_WELCH ? 2 : rank + changed) * permutations, columns, 2) {
     rule.kind = kind;
     rule.absolute = absolute;
     rule.rank = rank;
@@ -113,8 +116,7 @@ struct CellCase {
     const double other = totals[static_cast<size_t>(2 * j + 1)] * unit - b;
     const double ss1 = std::max(0.0, b - a * a / n1), ss2 = std::max(0.0, other - rest * rest / n2);
     const double variance = ss1 / (n1 * (n1 - 1)) + ss2 / (n2 * (n2 - 1));
-    const double difference =
-        (sums(r, j) * 20 - n1 * totals[static_cast<size_t>(2 * j)]) * (0x1p-26 / (n1 * n2));
+    const double difference = (sums(r, j) * 20 - n1 * totals[static_cast<size_t>(2 * j)]) * (0x1p-26 / (n1 * n2));
     const double sign = rule.absolute || difference > 0 ? 1 : -1;
     if (difference == 0) return 0;
     return variance <= 20 * 0x1p-48 ? sign * INFINITY : sign * (difference * difference) / variance;
@@ -138,8 +140,11 @@ struct CellKind {
   int kind;
   int64_t rank, changed;
 };
-const CellKind kinds[] = {{VOXRIDGE_CORRELATION, 1, 0}, {VOXRIDGE_PARTIAL, 1, 0}, {VOXRIDGE_PARTIAL, 1, 2},
-                          {VOXRIDGE_PARTIAL, 3, 1},     {VOXRIDGE_WELCH, 1, 0}};
+const CellKind kinds[] = {{VOXRIDGE_CORRELATION, 1, 0},
+                          {VOXRIDGE_PARTIAL, 1, 0},
+                          {VOXRIDGE_PARTIAL, 1, 2},
+                          {VOXRIDGE_PARTIAL, 3, 1},
+                          {VOXRIDGE_WELCH, 1, 0}};
 
 template <class T>
 std::vector<T> filled(int64_t size, T value) {

@@ -61,7 +61,8 @@ test_that("so they have for any number of threads, samples, columns and permutat
       name <- paste(shape, collapse = ' x ')
       for (threads in c(1, 2, 5)) {
         equal(paste(name, 'flips'), one_sample_permutation_test, Y, n_permutations = shape[3], n_threads = threads)
-        equal(paste(name, 'Pearson'), correlation_permutation_test, x, Y, n_permutations = shape[3], n_threads = threads)
+        equal(paste(name, 'Pearson'), correlation_permutation_test, x, Y, n_permutations = shape[3],
+              n_threads = threads)
       }
     }
     equal('one column', one_sample_permutation_test, Y[, 1])

@@ -50,8 +50,8 @@ test_that("what only the CPU does is told before any work", {
   refused(test(return_null = TRUE), "`return_null`")
   refused(correlation_permutation_test(Y, Y, n_permutations = 20, device = "gpu"), "an `x` with a column\\s+for each")
   # "auto" takes the CPU for them
-  auto <- suppressMessages(one_sample_permutation_test(Y, sequential = 5, n_permutations = 20, exact = "never", seed = 1,
-                                                       device = "auto", progress = FALSE))
+  auto <- quiet_test(one_sample_permutation_test)(Y, sequential = 5, n_permutations = 20, exact = "never", seed = 1,
+                                                  device = "auto")
   expect_identical(auto$backend, "armadillo")
 })
 
@@ -67,12 +67,14 @@ test_that("devices are checked like those of the solvers", {
     expect_refused(test(device = "tpu"), "device", "tpu")
     got <- quiet_test(test)(n_permutations = 20, exact = "never", seed = 1, device = "auto", n_threads = 2)
     expect_identical(got$backend, "armadillo")
-    if (!check_gpu_available()$available) expect_error(test(device = "gpu"), class = "voxridge_error_device_unavailable")
+    if (check_gpu_available()$available) next
+    expect_error(test(device = "gpu"), class = "voxridge_error_device_unavailable")
   }
   boot <- function(device) bootstrap_ridge(Y, Y, 1, n_boot = 100, seed = 1, device = device, n_threads = 2)
   expect_refused(boot("tpu"), "device", "tpu")
   expect_identical(boot("auto")$backend, "armadillo")
-  if (!check_gpu_available()$available) expect_error(boot("gpu"), class = "voxridge_error_device_unavailable")
+  skip_if(check_gpu_available()$available)
+  expect_error(boot("gpu"), class = "voxridge_error_device_unavailable")
 })
 
 test_that("the bootstrap's prediction is of the products with the targets", {
