@@ -12,7 +12,7 @@ namespace voxridge {
 
 namespace {
 
-constexpr int64_t kMostRows = 16384, kMostColumns = 2048, kSumBytes = 32 << 20;
+constexpr int64_t kMostRows = 16384, kMostColumns = 2048, kSumBytes = 64 << 20;
 
 using DoubleBuffer = Buffer<double>;
 

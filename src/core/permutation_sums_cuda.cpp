@@ -14,7 +14,7 @@ namespace voxridge {
 
 namespace {
 
-constexpr int64_t kMostRows = 65536, kMostColumns = 8192, kTileBytes = 8 << 20;
+constexpr int64_t kMostRows = 262144, kMostColumns = 8192, kTileBytes = 8 << 20;
 constexpr int64_t kWordBits = 30;  // samples of a word of a pattern (cuda/abi.h)
 
 class CudaSums : public PermutationKernel {
