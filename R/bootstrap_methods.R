@@ -39,8 +39,8 @@ print.voxridge_bootstrap <- function(x, ...) {
     if (deficient > 0) {
       c("rank deficient" = paste(format_count(deficient), "resamples with weights of minimum norm"))
     },
-    computed = sprintf("%s (cpu), %d thread%s, %s s", x$backend, info$n_threads, plural(info$n_threads),
-                       format_numbers(info$seconds, 2L))
+    computed = sprintf("%s (%s), %d thread%s, %s s", x$backend, backend_device(x$backend), info$n_threads,
+                       plural(info$n_threads), format_numbers(info$seconds, 2L))
   ))
   invisible(x)
 }

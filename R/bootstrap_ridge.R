@@ -43,13 +43,18 @@
 #' @param seed NULL (the default) draws from R's generator, so `set.seed()` works; a whole number from 0 to 2^53 - 1
 #'   gives the same resamples always and leaves R's generator alone. The first resamples do not depend on how many
 #'   follow.
+#' @param device `"cpu"` (the default), `"gpu"` (an error where there is none) or `"auto"`: the GPU where the products
+#'   with the targets are predicted to take the CPU more than a second and the GPU less, by rates that are measured once
+#'   per R process. The GPU makes these products; factors of the resamples and percentiles are the CPU's work always,
+#'   which is why it is often done as soon without a GPU. Answers agree to rounding.
 #' @inheritParams solve_ridge_cv
 #'
 #' @returns An object of class `voxridge_bootstrap`: a list of
 #' * `estimate`: the fit to the data, p x t weights or n_new x t predictions; vectors for a vector `Y`. Of the same
 #'   shape, over resamples:
 #' * `mean`, `sd` (over n_boot - 1), `z` (mean / sd; NaN where both are 0, as for a constant feature), `lower`, `upper`.
-#' * `n_boot`; `seed`, which gives the same resamples again (NULL with `resamples`); `backend`, `"armadillo"`.
+#' * `n_boot`; `seed`, which gives the same resamples again (NULL with `resamples`); `backend`, `"armadillo"` or
+#'   `"cuda"`.
 #' * `samples`: n_boot x p x t (n_new in place of p; n_boot x p for a vector `Y`), or NULL.
 #' * `what`, `conf`, `interval`, `fit_intercept`; `alphas`, as given; `dims`: n, p, t; `blocks`: data frame of `block`
 #'   and `size`, or NULL; `mask`: the brain mask that `Y` carries, or NULL, for [brain_map()].
@@ -64,9 +69,10 @@
 #' `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_nonfinite`, `voxridge_error_alphas`,
 #' `voxridge_error_argument`, `voxridge_error_newdata` (`X_new` with other columns than `X`), `voxridge_error_conflict`
 #' (`resamples` beside draws, `X_new` beside weights, data beside a fit), `voxridge_error_no_data`,
-#' `voxridge_error_memory` (results over half of the free memory). A warning `voxridge_warning_few_resamples` is given
-#' below 100 resamples, a message `voxridge_message_rows_drawn` for data that were cleaned run by run and no `blocks`.
-#' See [voxridge-conditions].
+#' `voxridge_error_memory` (results over half of the free memory), `voxridge_error_device_unavailable`,
+#' `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`. A warning `voxridge_warning_few_resamples` is
+#' given below 100 resamples, a message `voxridge_message_rows_drawn` for data that were cleaned run by run and no
+#' `blocks`. See [voxridge-conditions].
 #' @section Invariants:
 #' `estimate` is the fit of [ridge_svd()] (without an intercept). The numbers of a resample are those of a fit to its
 #' rows. Results depend on the seed, not on threads, memory or the other targets. Scaling `X` by a and `alphas` by a^2
@@ -98,7 +104,7 @@
 #' @export
 bootstrap_ridge <- function(X, Y, alphas, what = c("weights", "predictions"), X_new = NULL, n_boot = 1000, conf = 0.95,
                             interval = c("percentile", "normal"), fit_intercept = TRUE, blocks = NULL,
-                            resamples = NULL, return_samples = FALSE, seed = NULL, n_threads = NULL,
+                            resamples = NULL, return_samples = FALSE, seed = NULL, device = "cpu", n_threads = NULL,
                             progress = interactive()) {
   call <- rlang::current_env()
   started <- proc.time()[["elapsed"]]
@@ -121,14 +127,16 @@ bootstrap_ridge <- function(X, Y, alphas, what = c("weights", "predictions"), X_
   )
   X <- as_features(X)
   check_resampled_rows(X, call)
+  backend <- solver_backend(device, call = call)
   targets <- as_targets(Y, nrow(X), call = call)
   alphas <- as_alphas(alphas, sizes = c(1L, ncol(targets$Y)))
   X_new <- as_new_rows(X_new, X, settings$what, call)
   draws <- as_draws(setting(n_boot, !missing(n_boot)), blocks, resamples, seed, nrow(X), call)
-  check_bootstrap_memory(settings, draws$n_boot, if (is.null(X_new)) ncol(X) else nrow(X_new), ncol(targets$Y), call)
+  outputs <- if (is.null(X_new)) ncol(X) else nrow(X_new)
+  check_bootstrap_memory(settings, draws$n_boot, outputs, ncol(targets$Y), call)
   bar <- start_progress(progress, "Resamples", call)
   on.exit(bar$close())
-  control <- core_control(n_threads, bar$report, call)
+  n_threads <- resolve_threads(n_threads, call)
   tell_rows_drawn(blocks, resamples, list(X = X, Y = targets$Y))
 
   tails <- c(lower = (1 - settings$conf) / 2, upper = (1 + settings$conf) / 2)
@@ -138,13 +146,18 @@ bootstrap_ridge <- function(X, Y, alphas, what = c("weights", "predictions"), X_
     fit_intercept = settings$fit_intercept, samples = settings$return_samples, names = names
   ))
   penalties <- if (length(unique(alphas)) == 1L) alphas[1L] else alphas
-  raw <- run_core(core_bootstrap_ridge(X, targets$Y, X_new, penalties, draws, options, control), call)
+  backend <- bootstrap_backend(backend, nrow(X), ncol(X), ncol(targets$Y), outputs, draws$n_boot,
+                               length(penalties) == 1L, n_threads, call)
+  done <- on_device(backend, n_threads, bar$report, function(control) {
+    core_bootstrap_ridge(X, targets$Y, X_new, penalties, draws, options, control)
+  }, call)
+  raw <- done$value
   maps <- lapply(raw[BOOTSTRAP_MAPS], name_rows_targets, names$outputs, names$targets, targets$is_vector)
   structure(
     c(maps, list(
       n_boot = draws$n_boot,
       seed = if (is.null(resamples)) draws$seed,
-      backend = "armadillo",
+      backend = done$backend$name,
       samples = name_samples(raw$samples, names, targets$is_vector),
       what = settings$what,
       conf = settings$conf,
@@ -155,7 +168,7 @@ bootstrap_ridge <- function(X, Y, alphas, what = c("weights", "predictions"), X_
       blocks = draws$table,
       mask = target_mask(Y),
       diagnostics = list(
-        rank_deficient = raw$rank_deficient, n_threads = control$n_threads, passes = raw$passes,
+        rank_deficient = raw$rank_deficient, n_threads = n_threads, passes = raw$passes,
         seconds = proc.time()[["elapsed"]] - started
       )
     )),

@@ -14,6 +14,7 @@
 #' @returns As [one_sample_permutation_test()], with `statistic` and `estimate` both r, and `df` n - 2. Of an `x` with
 #'   columns, columns that are constant or not finite in either are excluded.
 #' @inheritSection voxridge_threads Threads
+#' @inheritSection one_sample_permutation_test Devices
 #' @section Errors:
 #' As [one_sample_permutation_test()]; `voxridge_error_not_estimable` for a constant `x`, `voxridge_error_nonfinite` for
 #' an `x` with NA, `voxridge_error_shape` for fewer than 3 samples.
@@ -39,10 +40,11 @@ correlation_permutation_test <- function(x, Y, method = c("pearson", "spearman")
                                          blocks = NULL, block_type = c("within", "whole"), permutations = NULL,
                                          enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
                                          na = c("exclude", "error"), return_null = FALSE, seed = NULL,
-                                         n_threads = NULL, progress = interactive()) {
+                                         n_threads = NULL, device = "cpu", progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
-                                   blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
+                                   blocks, block_type, permutations, return_null, seed, n_threads, device,
+                                   progress, call)
   settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   method <- as_choice(method, c("pearson", "spearman"))
   tested <- as_tested(Y, na, call = call)

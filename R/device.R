@@ -7,7 +7,9 @@
 #'   opening a session, plus the bytes that cross the bus over its rate, plus the operations over the rate of the GPU.
 #'   The rates are measured once per R process and precision, in a fraction of a second, when a call with `"auto"` first
 #'   finds a GPU. Factorisations count too, with rates that are set against these: the GPU makes those of an order of
-#'   512 or more. A call for which the GPU has not enough memory goes on with the CPU, and says so once.
+#'   512 or more. Permutation tests and the bootstrap count their own work, and take the GPU only where the CPU would
+#'   need more than a second, see [one_sample_permutation_test()]. A call for which the GPU has not enough memory goes
+#'   on with the CPU, and says so once.
 #'
 #' @param device One string. `"cpu"` (the default); `"gpu"`, an error where there is none; `"auto"`, the GPU where there
 #'   is one and the work is large enough, which each call decides; without a call it is the CPU.

@@ -26,6 +26,7 @@
 #'   nuisance model that the tested part explains); `df` one number or, for F, two. `diagnostics$degenerate` is the
 #'   number of permuted columns that lay in the space of the nuisance: they count as extreme.
 #' @inheritSection voxridge_threads Threads
+#' @inheritSection one_sample_permutation_test Devices
 #' @section Errors:
 #' As [one_sample_permutation_test()]; `voxridge_error_not_estimable` for contrasts that the nuisance part explains,
 #' that are not independent, or that shuffling does not change; `voxridge_error_shape` for fewer than 1 degree of
@@ -56,10 +57,11 @@ glm_permutation_test <- function(Y, design, contrasts, scheme = c("shuffle", "fl
                                  block_type = c("within", "whole"), permutations = NULL,
                                  enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
                                  na = c("exclude", "error"), return_null = FALSE, seed = NULL,
-                                 n_threads = NULL, progress = interactive()) {
+                                 n_threads = NULL, device = "cpu", progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
-                                   blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
+                                   blocks, block_type, permutations, return_null, seed, n_threads, device,
+                                   progress, call)
   settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   scheme <- as_choice(scheme, c("shuffle", "flip"))
   tested <- as_tested(Y, na, call = call)

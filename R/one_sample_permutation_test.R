@@ -55,6 +55,8 @@
 #' @param seed NULL draws from R's generator, so `set.seed()` works; a whole number from 0 to 2^53 - 1 gives the same
 #'   permutations always and leaves R's generator alone. Permutation r depends on `seed` and r only.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.
+#' @param device `"cpu"` (the default), `"gpu"` (an error where there is none) or `"auto"`: the GPU where the CPU is
+#'   predicted to need more than a second and the GPU less, see section Devices.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns A list of class `voxridge_permutation_test`:
@@ -68,7 +70,7 @@
 #' * `n_permutations`, `exact` (whether they were enumerated), `n_possible` (NA where `permutations` were given),
 #'   `min_p` (the smallest p that can occur), `alternative`, `two_sided`, `scheme` (`"flip"` or `"shuffle"`), `blocks`
 #'   (data frame of `block` and `size`, or NULL), `seed` (that reproduces the call; NULL without random numbers),
-#'   `backend`.
+#'   `backend` (`"armadillo"` for the CPU, `"cuda"` for the GPU).
 #' * `excluded`: data frame of `column` (number) and `reason`: `"constant"`, `"zero"`, `"non-finite"`, or `"nuisance"`
 #'   where the nuisance part of a design explains the column.
 #' * With `enhance`: it, and `max_enhanced`, the largest cluster (0: none) or TFCE of each permutation. Of clusters:
@@ -81,17 +83,28 @@
 #'   `shape`, `scale` (NA where nothing was fitted), and `tail_fitted`, v logical: does `p_fwer` come from it?
 #' * `null`: m x v, or NULL. `mask`: that of `Y`, or NULL. `test`, `n`, `diagnostics`: what was done.
 #' @inheritSection voxridge_threads Threads
+#' @section Devices:
+#' Counts, p and `max_null` are the same bits on the CPU and on a GPU, which gets the columns and the permutations and
+#' gives counts and maxima back. **The CPU is often done sooner**: for sign flips and group labels it adds one number
+#' out of a table for every 8 samples, and 10,000 permutations of 230,000 voxels take it a second or less, in which a
+#' GPU has hardly been started. `"auto"` predicts the seconds of both from the sizes and from rates that are measured
+#' once per R process, and takes the GPU only where the CPU needs more than one; `backend` says which was taken. The GPU
+#' pays for correlations and linear models of many voxels, which are matrix products, and for very many permutations.
+#' What only the CPU does: `enhance`, `sequential`, `return_null`, and an `x` with columns in
+#' [correlation_permutation_test()]; there `"auto"` takes it and `"gpu"` is an error.
 #' @section Errors:
 #' `voxridge_error_type`, `voxridge_error_shape` (fewer than 2 samples, a mask of another size),
 #' `voxridge_error_argument`, `voxridge_error_nonfinite` (`na = "error"`), `voxridge_error_conflict` (`permutations`
 #' with `blocks`, a seed or a number; `sequential` with `enhance`, `tail_fit`, `return_null` or `exact = "always"`;
-#' `enhance` with `return_null`), `voxridge_error_memory` (a result over half of the free memory). Warning
-#' `voxridge_warning_nothing_to_test`, message `voxridge_message_few_permutations`. See [voxridge-conditions].
+#' `enhance` with `return_null`), `voxridge_error_memory` (a result over half of the free memory),
+#' `voxridge_error_device_unavailable`, `voxridge_error_device_unsupported` (see Devices),
+#' `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`. Warning `voxridge_warning_nothing_to_test`,
+#' message `voxridge_message_few_permutations`. See [voxridge-conditions].
 #' @section Invariants:
-#' The same `seed` gives the same answer for any number of threads. Without correction a column's result does not depend
-#' on the other columns. `q_fdr` and a counted `p_fwer` are at least `p`. Scaling a column changes no p. Flipping the
-#' sign of `Y` swaps `"greater"` and `"less"`. `p` of all rearrangements, enumerated, is that of integer arithmetic.
-#' `sequential` counts what the same seed counts without it, up to `draws`.
+#' The same `seed` gives the same answer for any number of threads, on any device. Without correction a column's result
+#' does not depend on the other columns. `q_fdr` and a counted `p_fwer` are at least `p`. Scaling a column changes no p.
+#' Flipping the sign of `Y` swaps `"greater"` and `"less"`. `p` of all rearrangements, enumerated, is that of integer
+#' arithmetic. `sequential` counts what the same seed counts without it, up to `draws`.
 #' @references
 #' Besag, J., Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78, 301-304.
 #' \doi{10.1093/biomet/78.2.301}
@@ -129,10 +142,11 @@ one_sample_permutation_test <- function(Y, mu = 0, n_permutations = 10000,
                                         blocks = NULL, block_type = c("within", "whole"), permutations = NULL,
                                         enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
                                         na = c("exclude", "error"), return_null = FALSE, seed = NULL,
-                                        n_threads = NULL, progress = interactive()) {
+                                        n_threads = NULL, device = "cpu", progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
-                                   blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
+                                   blocks, block_type, permutations, return_null, seed, n_threads, device,
+                                   progress, call)
   settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   if (!is_number(mu)) abort("{.arg mu} must be a finite number, not {describe(mu)}.", "argument", found = mu)
   tested <- as_tested(Y, na, call = call)

@@ -15,7 +15,9 @@ new_permutation_design <- function(label, statistic, n, df, x = matrix(0, n, 0L)
 run_permutation_test <- function(tested, design, rows, settings, call) {
   start <- proc.time()[["elapsed"]]
   plan <- plan_permutations(rows, settings, call)
+  n <- nrow(tested$Y)
   v <- ncol(tested$Y)
+  backend <- permutation_backend(settings, design, n, v, plan$m, call)
   tails <- permutation_tails(design, settings)
   settings$maps <- map_rule(settings$enhance, settings$mask, design, call)
   check_result_memory(
@@ -25,16 +27,20 @@ run_permutation_test <- function(tested, design, rows, settings, call) {
   )
   bar <- start_progress(settings$progress, "Permutations", call)
   on.exit(bar$close())
-  control <- utils::modifyList(settings$control, list(progress = bar$report))
   options <- list(n_permutations = plan$m, batch = 0L)
-  parts <- lapply(seq_along(tails), function(i) {
-    options[c("absolute", "negate")] <- list(tails[i] == "abs", tails[i] == "less")
-    options$keep_null <- settings$return_null && i == 1L
+  parts <- list()
+  for (tail in tails) {
+    options[c("absolute", "negate")] <- list(tail == "abs", tail == "less")
+    options$keep_null <- settings$return_null && tail == tails[1L]
     options$sequential <- settings$sequential %||% 0L
-    options["maps"] <- list(map_options(settings$maps, tails[i], design))
-    run_core(core_permutation_test(tested$Y, design, plan$rows, options, control), call)
-  })
-  names(parts) <- tails
+    options["maps"] <- list(map_options(settings$maps, tail, design))
+    done <- on_device(backend, settings$n_threads, bar$report, function(control) {
+      core_permutation_test(tested$Y, design, plan$rows, options, control)
+    }, call)
+    backend <- done$backend
+    parts[[tail]] <- done$value
+  }
+  settings$backend <- backend
   out <- new_permutation_result(parts, tested, design, plan, settings)
   if (!is.null(settings$sequential)) out <- as_sequential_result(out, parts, settings$sequential)
   if (!is.null(settings$maps)) out <- as_enhanced_result(out, parts, settings, settings$mask)
@@ -95,14 +101,14 @@ new_permutation_result <- function(parts, tested, design, plan, settings) {
       scheme = if (plan$rows$kind == "flips") "flip" else "shuffle",
       blocks = block_table(plan$rows, settings),
       seed = if (!is.na(plan$seed)) plan$seed,
-      backend = "armadillo",
+      backend = settings$backend$name,
       excluded = excluded,
       null = if (settings$return_null) with_dimnames(first$null, list(NULL, tested$names)),
       mask = settings$mask %||% tested$mask,
       test = design$label,
       n = nrow(tested$Y),
       diagnostics = list(degenerate = sum(vapply(parts, `[[`, 0, "degenerate")),
-                         n_threads = settings$control$n_threads)
+                         n_threads = settings$n_threads)
     ),
     class = "voxridge_permutation_test"
   )

@@ -27,7 +27,7 @@ check_sample_number <- function(n, arg, call) {
 
 # Settings that all tests share. `n_permutations` is a setting(value, given).
 permutation_settings <- function(n_permutations, alternative, two_sided, exact, blocks, block_type, permutations,
-                                 return_null, seed, n_threads, progress, call) {
+                                 return_null, seed, n_threads, device, progress, call) {
   out <- list(
     n_permutations = as_count(n_permutations$value, arg = "n_permutations", call = call),
     alternative = as_choice(alternative, c("two.sided", "greater", "less"), arg = "alternative", call = call),
@@ -39,7 +39,8 @@ permutation_settings <- function(n_permutations, alternative, two_sided, exact, 
     return_null = as_flag(return_null, arg = "return_null", call = call),
     seed = seed,
     progress = as_flag(progress, arg = "progress", call = call),
-    control = core_control(n_threads, call = call)
+    n_threads = resolve_threads(n_threads, call),
+    device = as_choice(device, DEVICES, arg = "device", call = call)
   )
   if (!is.null(seed)) as_key(seed, call)
   if (is.null(permutations)) return(out)

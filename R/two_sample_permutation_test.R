@@ -15,6 +15,7 @@
 #' @returns As [one_sample_permutation_test()], with `estimate` the difference of the means; `df` a value per column for
 #'   Welch's t.
 #' @inheritSection voxridge_threads Threads
+#' @inheritSection one_sample_permutation_test Devices
 #' @section Errors:
 #' As [one_sample_permutation_test()]; `voxridge_error_argument` also for a `group` that has not two levels, and for
 #' groups too small.
@@ -40,10 +41,11 @@ two_sample_permutation_test <- function(Y, group, var_equal = TRUE, n_permutatio
                                         blocks = NULL, block_type = c("within", "whole"), permutations = NULL,
                                         enhance = NULL, mask = attr(Y, "mask"), tail_fit = FALSE, sequential = NULL,
                                         na = c("exclude", "error"), return_null = FALSE, seed = NULL,
-                                        n_threads = NULL, progress = interactive()) {
+                                        n_threads = NULL, device = "cpu", progress = interactive()) {
   call <- rlang::current_env()
   settings <- permutation_settings(setting(n_permutations, !missing(n_permutations)), alternative, two_sided, exact,
-                                   blocks, block_type, permutations, return_null, seed, n_threads, progress, call)
+                                   blocks, block_type, permutations, return_null, seed, n_threads, device,
+                                   progress, call)
   settings <- correction_settings(settings, enhance, setting(mask, !missing(mask)), tail_fit, sequential, NCOL(Y), call)
   var_equal <- as_flag(var_equal)
   if (missing(group)) {

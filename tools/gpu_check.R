@@ -3,7 +3,8 @@
 #   Rscript gpu_check.R PART [csv=FILE] [seconds=N] [quick=yes] [case=wide] [seed=N]
 #
 # about: what is here; status 3 where there is no device. search: small problems. ceilings: rates that the package
-# measures itself. times: one of the two sizes. Rows go to the CSV file; status 1 where a comparison failed.
+# measures itself. permutations: every design against the CPU, and at full size. times: one of the two sizes. Rows go to
+# the CSV file; status 1 where a comparison failed.
 library(voxridge)
 
 options(warn = 1)
@@ -175,10 +176,57 @@ part_times <- function() {
   one("with coefficients", d$X, "double", "primal", NULL)
 }
 
+# The same bits on both devices; then one-sample tests and correlations of a whole brain, the CPU beside the GPU.
+part_permutations <- function() {
+  test <- function(fun, ..., device) {
+    suppressMessages(fun(..., exact = "never", seed = seed, device = device, n_threads = threads, progress = FALSE))
+  }
+  compare_tests <- function(name, fun, ...) {
+    gpu <- test(fun, ..., device = "gpu")
+    cpu <- test(fun, ..., device = "cpu")
+    if (!identical(gpu$backend, "cuda")) return(verdict("permutations", paste(name, "ran on", gpu$backend), NA, 0))
+    differing <- sum(gpu$counts != cpu$counts) + sum(gpu$max_null != cpu$max_null) + !identical(gpu$p_fwer, cpu$p_fwer)
+    verdict("permutations", paste(name, "bits"), as.double(differing), 0)
+  }
+  set.seed(seed)
+  n <- 40
+  v <- if (quick) 300 else 20000
+  m <- if (quick) 150 else 5000
+  Y <- matrix(sample(-5:5, n * v, TRUE) + stats::rnorm(n * v) * rep(0:1, each = n * v / 2), n)
+  x <- stats::rnorm(n)
+  D <- cbind(1, stats::rnorm(n), x, x^2)
+  group <- rep(1:2, c(15, 25))
+  compare_tests("flips", one_sample_permutation_test, Y, n_permutations = m)
+  compare_tests("labels", two_sample_permutation_test, Y, group, n_permutations = m)
+  compare_tests("Welch", two_sample_permutation_test, Y, group, var_equal = FALSE, n_permutations = m)
+  compare_tests("correlation", correlation_permutation_test, x, Y, n_permutations = m)
+  compare_tests("Freedman-Lane", glm_permutation_test, Y, D, c(0, 0, 1, 0), n_permutations = m)
+  compare_tests("F", glm_permutation_test, Y, D, rbind(c(0, 0, 1, 0), c(0, 0, 0, 1)), n_permutations = m)
+  v <- if (quick) 400 else 230000
+  m <- if (quick) 100 else 10000
+  Y <- matrix(stats::rnorm(n * v), n)
+  for (design in c("flips", "correlation")) {
+    for (device in c("gpu", "cpu")) {
+      what <- sprintf("%s on the %s: %d columns %d permutations n=%d", design, device, v, m, n)
+      if (seconds_left() < 5) {
+        row("permutations", what, "", result = "skipped for want of time")
+        next
+      }
+      work <- function() {
+        if (design == "flips") test(one_sample_permutation_test, Y, n_permutations = m, device = device)
+        else test(correlation_permutation_test, x, Y, n_permutations = m, device = device)
+      }
+      seconds <- median_seconds(work, system.time(work())[["elapsed"]])
+      row("permutations", what, seconds$value, "s", "", seconds$note)
+    }
+  }
+}
+
 threads <- min(parallelly::availableCores(), 16L)
 # what is too large for this machine is a row, not the end
 tryCatch(
-  switch(part, about = part_about(), search = part_search(), ceilings = part_ceilings(), times = part_times()),
+  switch(part, about = part_about(), search = part_search(), ceilings = part_ceilings(),
+    permutations = part_permutations(), times = part_times()),
   voxridge_error_memory = function(cnd) row(part, "not enough memory of the host", "", result = conditionMessage(cnd)),
   voxridge_error = function(cnd) {
     failures <<- failures + 1L

@@ -3,8 +3,8 @@
   gpu_check.py PART --plugin FILE [--csv FILE] [--seconds N] [--quick] [--case wide|many] [--seed N]
 
 about: what is here; status 3 where the plugin finds no device. functions: the table's functions against numpy.
-search: whole searches of small problems. ceilings: rates of products and copies. times: ours on one of the two sizes.
-torch: torch on that size. Rows go to the CSV file; status 1 where a comparison failed.
+search: whole searches of small problems. ceilings: rates of products and copies. permutations: their kernels at full
+size. times: ours on one of the two sizes. torch: torch on that size. Rows go to the CSV file; status 1 where a comparison failed.
 """
 import argparse
 import importlib.util
@@ -18,6 +18,7 @@ import numpy as np  # noqa: E402
 
 import report  # noqa: E402
 from functions import check_functions  # noqa: E402
+from permutations import time_permutations  # noqa: E402
 from plugin import DeviceMatrix, HostMatrix, Plugin, PluginError, Session  # noqa: E402
 from ridge import Search, make_alphas, make_data, reference  # noqa: E402
 from torch_ridge import find_torch, himalaya_search, torch_search  # noqa: E402
@@ -64,6 +65,10 @@ def part_about(plugin, _):
 
 def part_functions(plugin, options):
     check_functions(plugin, options.seed, options.quick)
+
+
+def part_permutations(plugin, options):
+    time_permutations(plugin, options.seed, options.quick)
 
 
 def part_search(plugin, options):
@@ -164,7 +169,7 @@ def part_torch(_, options):
 
 def main():
     parts = {"about": part_about, "functions": part_functions, "search": part_search, "ceilings": part_ceilings,
-             "times": part_times, "torch": part_torch}
+             "permutations": part_permutations, "times": part_times, "torch": part_torch}
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=sorted(parts))
     parser.add_argument("--plugin", required=True)

@@ -306,6 +306,9 @@ else python_part must 60 "searches, from Python" search; fi
 if [ -n "$python" ]; then python_part may 45 "ceilings" ceilings
 else r_part may 45 "ceilings" ceilings; fi
 
+if [ -n "$with_r" ]; then r_part must 60 "permutation tests, in R" permutations; fi
+[ -z "$python" ] || python_part may 30 "kernels of permutation tests" permutations
+
 for case in wide many; do
   if [ -n "$with_r" ]; then r_part watched 75 "ours in R ($case)" times "case=$case"
   else python_part watched 75 "ours from Python ($case)" times --case "$case"; fi

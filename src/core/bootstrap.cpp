@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arma_view.h"
-#include "blas.h"
+#include "device.h"
 #include "error.h"
 #include "factor.h"
 #include "features.h"
@@ -45,6 +45,7 @@ class Bootstrap {
         out_(out),
         control_(control),
         factors_(model, control),
+        device_(make_device<double>(control)),
         n_(model.x.rows),
         outputs_(model.outputs()),
         all_(plan.n_boot + 1),
@@ -143,17 +144,21 @@ class Bootstrap {
   void apply_stack(const arma::mat& operators, int64_t first, int64_t count, int64_t panel) {
     const int64_t cols = tile(), tiles = pieces(y_.cols, cols);
     const int64_t at_once = power_of_two(all_ * cols, kCached, 1, panel);
+    Buffer<double> stack_memory;
+    const MatrixView<double> there = device_->resident(view_of(operators), stack_memory);
     parallel_for(pieces(count, panel) * tiles, control_.n_threads, [&](int64_t item, int) {
       const int64_t target = item % tiles * cols, width = std::min(cols, y_.cols - target);
       const int64_t begin = item / tiles * panel, end = std::min(begin + panel, count);
       const arma::mat y = targets(target, width);
+      Buffer<double> y_memory, product_memory;
+      const MatrixView<double> y_there = device_->borrow(view_of(y), y_memory);
       BootstrapSummary summary(all_ - 1, rule_, out_);
       arma::mat values(all_ * at_once, width, arma::fill::none);
       for (int64_t k = begin; k < end; k += at_once) {
         control_.check_stop();
         const int64_t rows = std::min(at_once, end - k);
-        gemm(Trans::yes, Trans::no, 1.0, view_of(operators).block(0, all_ * k, n_, all_ * rows), view_of(y), 0.0,
-             span_of(values).block(0, 0, all_ * rows, width));
+        device_->gemm_to_host(Trans::yes, Trans::no, there.block(0, all_ * k, n_, all_ * rows), y_there, product_memory,
+                              span_of(values).block(0, 0, all_ * rows, width));
         for (int64_t j = 0; j < width; ++j) {
           for (int64_t row = 0; row < rows; ++row) {
             summary(values.colptr(j) + all_ * row, shift(target + j), first + k + row, target + j);
@@ -189,8 +194,10 @@ class Bootstrap {
   void pass(const arma::mat& y, int64_t target, int64_t first, int64_t count, int64_t panel, int64_t cols) {
     const int64_t width = static_cast<int64_t>(y.n_cols);
     arma::mat cells(count * width, all_, arma::fill::none);  // the answer of a resample in each column
+    Buffer<double> y_memory;
+    const MatrixView<double> y_there = device_->resident(view_of(y), y_memory);
     parallel_for(all_, makers(factors_.inner() * static_cast<double>(count)), [&](int64_t b, int) {
-      fill(*factor(b), y, target, first, panel, cols, {cells.colptr(b), count, width, count});
+      fill(*factor(b), y_there, target, first, panel, cols, {cells.colptr(b), count, width, count});
       control_.advance(1);
     });
     // Some neighbouring cells together: what the memory gives at once.
@@ -215,42 +222,48 @@ class Bootstrap {
   }
 
   // One resample's answer for a pass.
-  void fill(const ResampleFactor& made, const arma::mat& y, int64_t target, int64_t first, int64_t panel, int64_t cols,
-            MatrixSpan<double> to) const {
-    std::vector<arma::mat> lefts;
-    for (int64_t k = 0; k < to.rows && made.has_left; k += panel) {
-      lefts.push_back(factors_.left(made, first + k, std::min(panel, to.rows - k)));
+  void fill(const ResampleFactor& made, MatrixView<double> y, int64_t target, int64_t first, int64_t panel,
+            int64_t cols, MatrixSpan<double> to) const {
+    Buffer<double> right_memory, drawn_memory, rotated_memory, product_memory;
+    std::vector<arma::mat> lefts(made.has_left ? pieces(to.rows, panel) : 0);
+    std::vector<Buffer<double>> left_memory(lefts.size());
+    std::vector<MatrixView<double>> factors;  // that make a panel of outputs
+    const MatrixView<double> right = device_->borrow(view_of(made.right), right_memory);
+    for (int64_t k = 0; k < to.rows; k += panel) {
+      const int64_t height = std::min(panel, to.rows - k);
+      if (!made.has_left) {
+        factors.push_back(right.block(0, first + k, right.rows, height));
+        continue;
+      }
+      lefts[k / panel] = factors_.left(made, first + k, height);
+      factors.push_back(device_->borrow(view_of(lefts[k / panel]), left_memory[k / panel]));
     }
-    const arma::uvec rows = arma::conv_to<arma::uvec>::from(made.resample.rows);
     for (int64_t col = 0; col < to.cols; col += cols) {
       control_.check_stop();
       const int64_t width = std::min(cols, to.cols - col);
-      const arma::mat drawn = arma::mat(y.cols(col, col + width - 1)).rows(rows);
-      arma::mat rotated;
+      const int64_t n_drawn = static_cast<int64_t>(made.resample.rows.size());
+      const MatrixSpan<double> drawn = device_->reserve(drawn_memory, n_drawn, width);
+      device_->gather(y.block(0, col, n_, width), made.resample.rows, {}, drawn);
+      MatrixSpan<double> side = drawn;
       if (made.has_left) {
-        rotated = made.right.t() * drawn;
-        shrink(made.values, target + col, rotated);
+        side = device_->reserve(rotated_memory, right.cols, width);
+        device_->gemm(Trans::yes, Trans::no, 1.0, right, drawn, 0.0, side);
+        shrink(made.values, target + col, side);
       }
       for (int64_t k = 0; k < to.rows; k += panel) {
-        const int64_t height = std::min(panel, to.rows - k);
-        const MatrixSpan<double> part = to.block(k, col, height, width);
-        if (made.has_left) {
-          gemm(Trans::yes, Trans::no, 1.0, view_of(lefts[k / panel]), view_of(rotated), 0.0, part);
-        } else {
-          const auto right = view_of(made.right).block(0, first + k, made.right.n_rows, height);
-          gemm(Trans::yes, Trans::no, 1.0, right, view_of(drawn), 0.0, part);
-        }
+        const MatrixView<double> factor = factors[k / panel];
+        device_->gemm_to_host(Trans::yes, Trans::no, factor, side, product_memory,
+                              to.block(k, col, factor.cols, width));
       }
     }
   }
 
   // Rows with an eigenvalue over that plus the penalty of each target.
-  void shrink(const arma::vec& values, int64_t target, arma::mat& rotated) const {
+  void shrink(const arma::vec& values, int64_t target, MatrixSpan<double> rotated) const {
     if (values.is_empty()) return;
-    for (arma::uword j = 0; j < rotated.n_cols; ++j) {
-      const double alpha = model_.alphas[target + j];
-      for (arma::uword k = 0; k < values.n_elem; ++k) rotated(k, j) *= inverse(values[k], alpha);
-    }
+    const MatrixSpan<double> rows = rotated.block(0, 0, values.n_elem, rotated.cols);
+    device_->shrink(rows, {values.begin(), values.end()}, {&model_.alphas[target], &model_.alphas[target] + rows.cols},
+                    rows);
   }
 
   const BootstrapModel& model_;
@@ -260,6 +273,7 @@ class Bootstrap {
   BootstrapOutputs& out_;
   const Control& control_;
   const BootstrapFactors factors_;
+  const std::unique_ptr<Device<double>> device_;  // of the products with the targets
   const int64_t n_, outputs_, all_;  // `all_`: the data and the resamples
   std::vector<double> means_;        // of the targets
   std::vector<std::shared_ptr<const ResampleFactor>> kept_;

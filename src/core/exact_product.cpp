@@ -9,10 +9,7 @@
 
 namespace voxridge {
 
-namespace {
-
-// Random whole numbers of 26 bits and a sign, against sums in 64-bit integers.
-bool try_blas() {
+bool adds_exactly(const Product& product) {
   constexpr int64_t inner = 40, rows = 128, cols = 96;
   const Philox random(20260101, 0);
   std::vector<double> a(inner * rows), b(inner * cols), c(rows * cols);
@@ -27,8 +24,7 @@ bool try_blas() {
   };
   fill(a);
   fill(b);
-  gemm(Trans::yes, Trans::no, 1.0, MatrixView<double>{a.data(), inner, rows, inner},
-       MatrixView<double>{b.data(), inner, cols, inner}, 0.0, MatrixSpan<double>{c.data(), rows, cols, rows});
+  product({a.data(), inner, rows, inner}, {b.data(), inner, cols, inner}, {c.data(), rows, cols, rows});
   for (int64_t j = 0; j < cols; ++j) {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t sum = 0;
@@ -41,10 +37,10 @@ bool try_blas() {
   return true;
 }
 
-}  // namespace
-
 bool blas_is_exact() {
-  static const bool exact = try_blas();
+  static const bool exact = adds_exactly([](MatrixView<double> a, MatrixView<double> b, MatrixSpan<double> c) {
+    gemm(Trans::yes, Trans::no, 1.0, a, b, 0.0, c);
+  });
   return exact;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "permutation_cuda.h"
 #include "permutation_kernel.h"
 #include "threads.h"
 
@@ -68,7 +69,9 @@ void run_permutation_test(const PermutationTest& test, PermutationOutputs& out, 
   const int copies = is_mirrored(test, rows, out) ? 2 : 1;
   const int64_t m = test.n_permutations / copies;
   std::vector<double> threshold(v, std::numeric_limits<double>::infinity());
-  const std::unique_ptr<PermutationKernel> kernel = make_kernel(test, rows, out, threshold.data());
+  const std::unique_ptr<PermutationKernel> kernel = control.device == DeviceKind::cuda
+                                                        ? make_cuda_kernel(test, rows, out, threshold.data(), control)
+                                                        : make_kernel(test, rows, out, threshold.data());
   const int64_t batch = std::max<int64_t>(1, test.batch > 0 ? test.batch : kernel->most_rows());
   const int64_t chunk = kernel->chunk_columns(), chunks = (v + chunk - 1) / chunk;
   control.expect(v * ((m + batch - 1) / batch));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "permutation_lattice.h"
 
@@ -12,75 +11,30 @@ namespace voxridge {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+template <int kBytes>
+struct VectorLane {
+  using Value = typename Vector<kBytes>::Double;
+};
 
 template <int kBytes>
-VOXRIDGE_INLINE const typename Vector<kBytes>::Double& vector_at(const double* from, int64_t i) {
-  return reinterpret_cast<const typename Vector<kBytes>::Double*>(from)[i];
-}
-
-// Part i of the values: 16, 32 or 64 bytes.
-template <int kBytes>
-VOXRIDGE_INLINE void partial_value(const CellRule& rule, const double* sums, int64_t i,
-                                   typename Vector<kBytes>::Double& out) {
-  using V = typename Vector<kBytes>::Double;
-  V along_nuisance = {};  // g
-  for (int64_t k = 0; k < rule.n_changed; ++k) {
-    const V along = vector_at<kBytes>(sums + (rule.rank + k) * kCellRows, i) * kProductUnit;
-    along_nuisance += along * along;
-  }
-  const V more = along_nuisance * rule.sum_error, less = along_nuisance * rule.left_error;
-  V left = 1.0 - along_nuisance - less;
-  V value = {};
-  for (int64_t k = 0; k < rule.rank; ++k) {
-    V along = vector_at<kBytes>(sums + k * kCellRows, i) * kProductUnit;
-    if (rule.absolute || rule.rank > 1) along = along < 0.0 ? -along : along;
-    along += more;
-    const V square = along * along;
-    value += along < 0.0 ? -square : square;
-  }
-  left = value < 0.0 ? left + less + less : left;
-  const V none = V{} + kInf;
-  out = left < kNuisanceZero ? none : value / left;
-}
-
-template <int kBytes>
-VOXRIDGE_INLINE void welch_value(const CellRule& rule, const double* sums, int64_t i,
-                                 typename Vector<kBytes>::Double& out) {
-  using V = typename Vector<kBytes>::Double;
-  const double n = static_cast<double>(rule.n), n1 = static_cast<double>(rule.n_first), n2 = n - n1;
-  const V a = vector_at<kBytes>(sums, i) * 0x1p-26, b = vector_at<kBytes>(sums + kCellRows, i) * kProductUnit;
-  const double t1 = rule.total * 0x1p-26, t2 = rule.total_squares * kProductUnit;
-  const V rest = t1 - a, zero = {};
-  V squares1 = b - a * a / n1, squares2 = (t2 - b) - rest * rest / n2;
-  squares1 = squares1 < zero ? zero : squares1;
-  squares2 = squares2 < zero ? zero : squares2;
-  const V variance = squares1 / (n1 * (n1 - 1)) + squares2 / (n2 * (n2 - 1));
-  // whole numbers: 0 where the means are equal
-  const V difference = (vector_at<kBytes>(sums, i) * n - n1 * rule.total) * (0x1p-26 / (n1 * n2));
-  V square = difference * difference, top = V{} + kInf;
-  if (!rule.absolute) {
-    square = difference < 0.0 ? -square : square;
-    top = difference < 0.0 ? -top : top;
-  }
-  top = difference == 0.0 ? zero : top;
-  out = variance <= welch_zero(rule.n) ? top : square / variance;
+VOXRIDGE_INLINE const typename Vector<kBytes>::Double* vectors_at(const double* from) {
+  return reinterpret_cast<const typename Vector<kBytes>::Double*>(from);
 }
 
 template <int kBytes>
 VOXRIDGE_INLINE void values_body(const CellRule& rule, const double* sums, double* values) {
   using V = typename Vector<kBytes>::Double;
+  using Lane = VectorLane<kBytes>;
+  const V* from = vectors_at<kBytes>(sums);
   V* to = reinterpret_cast<V*>(values);
   const int64_t parts = kCellRows * static_cast<int64_t>(sizeof(double)) / kBytes;
   for (int64_t i = 0; i < parts; ++i) {
     if (rule.statistic == PermutationStatistic::correlation) {
-      const V u = vector_at<kBytes>(sums, i);
-      to[i] = u;
-      if (rule.absolute) to[i] = u < 0.0 ? -u : u;
+      correlation_value<Lane>(rule, from + i, to[i]);
     } else if (rule.statistic == PermutationStatistic::welch) {
-      welch_value<kBytes>(rule, sums, i, to[i]);
+      welch_value<Lane>(rule, rule.total, rule.total_squares, from + i, parts, to[i]);
     } else {
-      partial_value<kBytes>(rule, sums, i, to[i]);
+      partial_value<Lane>(rule, from + i, parts, to[i]);
     }
   }
 }
@@ -94,12 +48,12 @@ VOXRIDGE_INLINE void count_body(const CellRule& rule, const double* values, int6
   const bool partial = rule.statistic == PermutationStatistic::t || rule.statistic == PermutationStatistic::f;
   L count = {}, degenerate = {};
   V* largest = reinterpret_cast<V*>(maxima);
-  const V lowest = V{} - kInf;
+  const V lowest = V{} - kInfinity;
   for (int64_t i = 0; i < rows / lanes; ++i) {
-    V value = vector_at<kBytes>(values, i);
+    V value = vectors_at<kBytes>(values)[i];
     count -= value >= threshold;
     if (partial) {
-      const L lost = value == kInf;
+      const L lost = value == kInfinity;
       degenerate -= lost;
       value = lost ? lowest : value;
     }
@@ -110,7 +64,7 @@ VOXRIDGE_INLINE void count_body(const CellRule& rule, const double* values, int6
     out.degenerate += degenerate[lane];
   }
   for (int64_t r = rows / lanes * lanes; r < rows; ++r) {
-    const bool lost = partial && values[r] == kInf;
+    const bool lost = partial && values[r] == kInfinity;
     out.count += values[r] >= threshold;
     out.degenerate += lost;
     if (!lost) maxima[r] = std::max(maxima[r], values[r]);
@@ -175,9 +129,9 @@ double cell_statistic(const CellRule& rule, double value, double df) {
   if (rule.statistic == PermutationStatistic::welch) return signed_root(value);
   const double rest = 1 - std::fabs(value);
   if (rule.statistic == PermutationStatistic::f) {
-    return rest > 0 ? value / static_cast<double>(rule.rank) / (rest / df) : kInf;
+    return rest > 0 ? value / static_cast<double>(rule.rank) / (rest / df) : kInfinity;
   }
-  return rest > 0 ? signed_root(df * value / rest) : std::copysign(kInf, value);
+  return rest > 0 ? signed_root(df * value / rest) : std::copysign(kInfinity, value);
 }
 
 }  // namespace voxridge

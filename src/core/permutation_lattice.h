@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "../cuda/cell_formula.h"
+
 namespace voxridge {
 
 // Signed or 0/1 sums of a unit column: its L1 norm is at most sqrt(n), so that n rounded values stay below 2^31.
@@ -19,7 +21,6 @@ inline double table_tolerance(int64_t n) {
 // Products of two unit vectors rounded to multiples of 2^-26: the sum of the absolute products is about 2^52 at most,
 // and every partial sum is a whole number that a double holds.
 constexpr double kProductScale = 0x1p26;
-constexpr double kProductUnit = 0x1p-52;
 inline double product_tolerance(int64_t n) {  // in units of 2^-52
   return std::ceil(std::ldexp(std::sqrt(static_cast<double>(n)), 27)) + static_cast<double>(n);
 }
@@ -34,12 +35,6 @@ inline double product_error(int64_t n) {
 inline double correlation_tolerance(int64_t n, int64_t q) {
   return 0x1p-24 * std::sqrt(static_cast<double>(n)) * (1 + std::sqrt(static_cast<double>(q)));
 }
-
-// A variance of Welch's t below this is 0; data that lie this close to the nuisance space have no part outside it.
-inline double welch_zero(int64_t n) {
-  return static_cast<double>(n) * 0x1p-48;
-}
-constexpr double kNuisanceZero = 0x1p-24;
 
 // t counts as equal within this of the observed one.
 inline double welch_tolerance(double t) {

@@ -12,9 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VOXRIDGE_CUDA_ABI 2
+#define VOXRIDGE_CUDA_ABI 3
 
 enum { VOXRIDGE_F32 = 0, VOXRIDGE_F64 = 1 };
+
+/* What sums of products become, see cell_formula.h. */
+enum { VOXRIDGE_CORRELATION = 0, VOXRIDGE_PARTIAL = 1, VOXRIDGE_WELCH = 2 };
 
 enum { VOXRIDGE_SLOTS = 2 }; /* of mark and wait */
 
@@ -48,6 +51,15 @@ typedef struct {
   char libraries[512];     /* where cuBLAS came from */
   char reason[512];
 } voxridge_cuda_info;
+
+/* Of a permutation test by products: `rank` sums of the tested part, then `n_changed` of nuisance vectors; of Welch's t
+ * the sum of the values and that of their squares over the n_first of n samples. */
+typedef struct {
+  int kind, absolute;
+  int64_t rank, n_changed;
+  int64_t n, n_first;
+  double sum_error, left_error; /* how far sums, and what the nuisance leaves, may be from the exact ones */
+} voxridge_cuda_cells;
 
 typedef struct {
   int abi;        /* VOXRIDGE_CUDA_ABI */
@@ -143,6 +155,26 @@ typedef struct {
   int (*product_sums)(voxridge_cuda_session* session, int type, const void* dev_target, int64_t ld_target, int64_t rows,
                       int64_t cols, const void* dev_predictions, int64_t ld_predictions, int64_t n_blocks, double* out,
                       int64_t ld_out);
+
+  /* Permutation tests by sums of whole numbers. `values` has n rows of `cols` numbers, ld apart. Permutation r adds
+   * sample i where bit i % 30 of patterns[r + i / 30 * rows] is set, and otherwise nothing or, with `signs`, its
+   * negative; sums must fit 32 bits. To counts[j] is added of how many permutations the sum (`absolute`: its absolute
+   * value) is at least thresholds[j]; maxima[r] is raised to the largest sum. */
+  int (*count_sums)(voxridge_cuda_session* session, const int32_t* values, int64_t ld, int64_t n, int64_t cols,
+                    const uint32_t* patterns, int64_t rows, int signs, int absolute, const int32_t* thresholds,
+                    int32_t* counts, int32_t* maxima);
+
+  /* Permutation tests by products: a column of `sums` holds `rows` sums with the first vector, then those with the next,
+   * as the rule says. counts and maxima as above, of the values that the rule makes of them; totals (2 x cols, for
+   * Welch's t only): of each column the sum of the values, and of their squares. To *degenerate is added the number of
+   * infinite values of VOXRIDGE_PARTIAL: they count, and stay out of the maxima. The same bits on any device. */
+  int (*count_cells)(voxridge_cuda_session* session, const voxridge_cuda_cells* rule, const void* dev_sums, int64_t ld,
+                     int64_t rows, int64_t cols, const double* thresholds, const double* totals, int32_t* counts,
+                     double* maxima, int64_t* degenerate);
+
+  /* C = A'B in double by plain loops: exact where the absolute products of whole numbers sum to less than 2^53. */
+  int (*dot_products)(voxridge_cuda_session* session, int64_t n, int64_t rows, int64_t cols, const void* dev_a,
+                      int64_t lda, const void* dev_b, int64_t ldb, void* dev_c, int64_t ldc);
 } voxridge_cuda_table;
 
 /* The one symbol that the plugin exports. */

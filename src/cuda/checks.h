@@ -63,6 +63,16 @@ class Checks {
     return {};
   }
 
+  Outcome cells(const voxridge_cuda_cells& rule) {
+    if (rule.kind < VOXRIDGE_CORRELATION || rule.kind > VOXRIDGE_WELCH) {
+      return refuse("kind", "%d is none that is known", rule.kind);
+    }
+    const int64_t most = std::numeric_limits<int32_t>::max();
+    if (rule.rank < 1 || rule.rank > most) return refuse("rank", "%" PRId64 " is no number of sums", rule.rank);
+    if (rule.n_changed >= 0 && rule.n_changed <= most) return {};
+    return refuse("n_changed", "%" PRId64 " is no number of sums", rule.n_changed);
+  }
+
   Outcome slot(int slot) {
     if (slot >= 0 && slot < VOXRIDGE_SLOTS) return {};
     return refuse("slot", "%d is not between 0 and %d", slot, VOXRIDGE_SLOTS - 1);

@@ -54,7 +54,8 @@ __device__ void for_elements(int64_t rows, int64_t cols, const Body& body) {
 }
 
 // The sum over the lanes of a warp, given to each of them.
-inline __device__ double warp_sum(double value) {
+template <class T>
+__device__ T warp_sum(T value) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kAllLanes, value, offset);
   return value;
 }

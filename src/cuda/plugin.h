@@ -42,7 +42,10 @@ class Plugin {
                                                 scale_rows,
                                                 subtract,
                                                 error_sums,
-                                                product_sums};
+                                                product_sums,
+                                                count_sums,
+                                                count_cells,
+                                                dot_products};
     return &the_one;
   }
 
@@ -233,9 +236,18 @@ class Plugin {
   static int product_sums(Handle* handle, int type, const void* target, int64_t ld_target, int64_t rows, int64_t cols,
                           const void* predictions, int64_t ld_predictions, int64_t n_blocks, double* out,
                           int64_t ld_out);
+  static int count_sums(Handle* handle, const int32_t* values, int64_t ld, int64_t n, int64_t cols,
+                        const uint32_t* patterns, int64_t rows, int signs, int absolute, const int32_t* thresholds,
+                        int32_t* counts, int32_t* maxima);
+  static int count_cells(Handle* handle, const voxridge_cuda_cells* rule, const void* sums, int64_t ld, int64_t rows,
+                         int64_t cols, const double* thresholds, const double* totals, int32_t* counts, double* maxima,
+                         int64_t* degenerate);
+  static int dot_products(Handle* handle, int64_t n, int64_t rows, int64_t cols, const void* a, int64_t lda,
+                          const void* b, int64_t ldb, void* c, int64_t ldc);
 };
 
 }  // namespace voxridge_plugin
 
 #include "plugin_algebra.h"
 #include "plugin_kernels.h"
+#include "plugin_permutation.h"

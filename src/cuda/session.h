@@ -19,6 +19,7 @@
 
 #include "checks.h"
 #include "kernels.h"
+#include "kernels_permutation.h"
 #include "memory.h"
 
 namespace voxridge_plugin {
@@ -80,13 +81,13 @@ class Parcel {
   }
 
   // Waits for the results and puts them into rows x cols of the caller's.
-  template <class Session>
-  Outcome fetch(Session& session, int item, double* out, int64_t rows, int64_t cols, int64_t ld) const {
+  template <class Session, class T>
+  Outcome fetch(Session& session, int item, T* out, int64_t rows, int64_t cols, int64_t ld) const {
     const size_t offset = items_[item].offset;
     const int64_t n = static_cast<int64_t>(items_[item].bytes);
     VOXRIDGE_TRY(session.runtime.copy_out({stretch_.host + offset, n, stretch_.dev + offset, n, n, 1}));
     VOXRIDGE_TRY(session.runtime.synchronize());
-    const size_t column = sizeof(double) * static_cast<size_t>(rows);
+    const size_t column = sizeof(T) * static_cast<size_t>(rows);
     for (int64_t j = 0; j < cols; ++j) {
       std::memcpy(out + j * ld, stretch_.host + offset + column * static_cast<size_t>(j), column);
     }
@@ -106,7 +107,7 @@ class Parcel {
     return count_++;
   }
 
-  Item items_[3];
+  Item items_[6];
   int count_ = 0;
   size_t bytes_ = 0;
   Stretch stretch_;
@@ -129,6 +130,13 @@ struct Session {
     const int64_t strips = (rows + kWarp * kRowsOfALane - 1) / (kWarp * kRowsOfALane);
     const int64_t y = sums ? 1 : smaller(strips, most / (x > 0 ? x : 1));
     return {at_least_one(x), at_least_one(y)};
+  }
+
+  // Blocks for tiles of tile_cols columns and tile_rows rows, likewise.
+  Grid tiles(int64_t cols, int64_t tile_cols, int64_t rows, int64_t tile_rows) const {
+    const int64_t most = int64_t{8} * runtime.multiprocessors();
+    const int64_t x = smaller((cols + tile_cols - 1) / tile_cols, most);
+    return {at_least_one(x), at_least_one(smaller((rows + tile_rows - 1) / tile_rows, most / (x > 0 ? x : 1)))};
   }
 
   // Runs one function of the table: body() gives an Outcome.

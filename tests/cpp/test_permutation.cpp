@@ -2,6 +2,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "common.h"
+#include "core/cuda_plugin.h"
+#include "core/cuda_sessions.h"
 #include "permutation_cases.h"
 
 namespace voxridge_test {
@@ -149,6 +152,43 @@ TEST(Permutation, StopsWhenAsked) {
   control.stop = &stop;
   PermutationOutputs out;
   EXPECT_THROW(run_permutation_test(test, out, control), Error);
+}
+
+// The core asks for the plugin where the device is needed, and does by itself what the device has no code for.
+TEST(Permutation, WithoutAPluginTheGpuIsRefused) {
+  set_cuda_plugin("/no/such/plugin.so");
+  const arma::mat y = normal_matrix(20, 30, 9);
+  const arma::vec x = unit_ones(20);
+  PermutationTest test = one_sample(y, x);
+  test.n_permutations = 50;
+  Control control;
+  control.device = DeviceKind::cuda;
+  control.gpu_memory = make_cuda_memory(1e8, 1e8);
+  const auto code_of = [&](const PermutationTest& which) {
+    std::vector<double> numbers(150);
+    std::vector<int> ints(90);
+    PermutationOutputs to;
+    to.statistic = numbers.data();
+    to.estimate = numbers.data() + 30;
+    to.maximum = numbers.data() + 60;
+    to.state = ints.data();
+    to.counts = ints.data() + 30;
+    to.maximum_counts = ints.data() + 60;
+    try {
+      run_permutation_test(which, to, control);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(code_of(test), ErrorCode::device_unavailable);
+  PermutationTest correlation = test;
+  correlation.sums = false;
+  correlation.rows.kind = Rearrangement::orders;
+  correlation.design.statistic = PermutationStatistic::correlation;
+  EXPECT_EQ(code_of(correlation), ErrorCode::device_unavailable);
+  correlation.design.paired = view_of(y);
+  EXPECT_EQ(code_of(correlation), ErrorCode::internal);  // no error at all
 }
 
 }  // namespace voxridge_test

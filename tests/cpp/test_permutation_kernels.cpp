@@ -91,6 +91,11 @@ TEST(PermutationKernels, ProductsAreExact) {
   product_by_loop({a, 2, 2, 2}, {b, 2, 1, 2}, {c, 2, 1, 2});
   EXPECT_EQ(c[0], 17);
   EXPECT_EQ(c[1], 39);
+  EXPECT_TRUE(adds_exactly(product_by_loop));
+  EXPECT_FALSE(adds_exactly([](MatrixView<double> x, MatrixView<double> y, MatrixSpan<double> to) {
+    product_by_loop(x, y, to);
+    to.col(3)[7] += 1;
+  }));
 }
 
 TEST(PermutationKernels, CellsAreTheFormulas) {

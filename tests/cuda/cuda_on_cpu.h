@@ -105,3 +105,38 @@ T atomicAdd(T* place, T value) {
   *place += value;
   return old;
 }
+template <class T>
+T atomicMax(T* place, T value) {
+  const T old = *place;
+  if (value > old) *place = value;
+  return old;
+}
+template <class T>
+T atomicMin(T* place, T value) {
+  const T old = *place;
+  if (value < old) *place = value;
+  return old;
+}
+// Does the condition hold for any lane of the mask?
+inline int __any_sync(unsigned mask, bool condition) {
+  cuda_on_cpu::Block& block = cuda_on_cpu::Block::the_one();
+  block.meet_warp(cuda_on_cpu::Operation::vote, mask, condition ? 1 : 0);
+  int any = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) any |= (mask >> lane & 1) != 0 && block.given_by(lane) != 0;
+  return any;
+}
+// The host's compiler is told not to fuse operations.
+inline double __dadd_rn(double a, double b) {
+  return a + b;
+}
+inline double __dmul_rn(double a, double b) {
+  return a * b;
+}
+inline double __ddiv_rn(double a, double b) {
+  return a / b;
+}
+inline long long __double_as_longlong(double x) {
+  long long bits;
+  std::memcpy(&bits, &x, sizeof x);
+  return bits;
+}

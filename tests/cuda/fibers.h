@@ -93,7 +93,7 @@ class Context {
 
 #endif
 
-enum class Operation { none, shuffle, sync };
+enum class Operation { none, shuffle, vote, sync };
 
 struct Fiber {
   Context context;

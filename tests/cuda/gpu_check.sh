@@ -57,7 +57,7 @@ export OPENBLAS_NUM_THREADS PYTHONDONTWRITEBYTECODE VOXRIDGE_SHIM_GUARD VOXRIDGE
 sh "$root/tools/gpu_check.sh" --quick --without-r --plugin "$plugin" --out "$build/out" >"$log" 2>&1
 check "it runs to the end, and all comparisons pass" $? "$log"
 csv=$build/out/gpu-cpu-shim.csv
-for section in functions searches "full size" ceilings times; do
+for section in functions searches permutations "full size" ceilings times; do
   grep -q "^$section,[^,]*,[0-9]" "$csv"
   check "the results have rows of '$section'" $? "$log"
 done

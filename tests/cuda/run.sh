@@ -18,7 +18,7 @@ if links -lopenblas; then blas=-lopenblas; else blas="-llapack -lblas"; fi
 
 host_plugin() {
   # shellcheck disable=SC2086
-  g++ -std=c++17 -O1 -fPIC -shared -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror \
+  g++ -std=c++17 -O1 -ffp-contract=off -fPIC -shared -fvisibility=hidden -Wall -Wextra -Wpedantic -Werror \
     -Wl,--version-script="$root/src/cuda/exports.map" -I"$root/src" -o "$1" "$here/plugin_cpu.cpp" $blas -lpthread
 }
 

@@ -85,6 +85,8 @@ struct Simulation {
   // Since the process began: bytes copied to the device and back, and calls.
   std::atomic<int64_t> bytes_in{0}, bytes_out{0}, grams{0}, solved{0};
   Solver solver = solver_named(std::getenv("VOXRIDGE_SHIM_SOLVER"));
+  // Products of matrices are a little wrong. VOXRIDGE_SHIM_INEXACT, set to anything.
+  const bool inexact = std::getenv("VOXRIDGE_SHIM_INEXACT") != nullptr;
   // Every call fails as after an error of the device. VOXRIDGE_SHIM_BROKEN, set to anything, begins so.
   std::atomic<bool> broken{std::getenv("VOXRIDGE_SHIM_BROKEN") != nullptr};
 
@@ -196,7 +198,10 @@ class CpuRuntime {
 
   Outcome gemm(bool ta, bool tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
                double beta, double* c, int ldc) {
-    return later([=] { dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc); });
+    return later([=] {
+      dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+      if (Simulation::the_one().inexact) c[0] *= 1 + 1e-6;
+    });
   }
   Outcome gemm(bool ta, bool tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
                float beta, float* c, int ldc) {

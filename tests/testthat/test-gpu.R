@@ -61,7 +61,7 @@ test_that("files that are no plugin of this package are refused in words, and a 
     "none.so" = "is not there or cannot be read", "text.so" = "cannot be opened", "head.so" = "is damaged",
     "half.so" = "is damaged: it ends too early. Install voxridge again.", "last_byte.so" = "is damaged",
     "foreign.so" = "is not a plugin of voxridge",
-    "abi.so" = "its interface has number 1, not 2. Install voxridge again.",
+    "abi.so" = "its interface has number 1, not 3. Install voxridge again.",
     "table.so" = "is of another voxridge: its table has 8 bytes, not"
   )
   for (file in names(words)) {

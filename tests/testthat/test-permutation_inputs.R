@@ -1,7 +1,7 @@
 settings_of <- function(..., n_permutations = 100, given = FALSE) {
   base <- list(n_permutations = setting(n_permutations, given), alternative = "two.sided", two_sided = "abs",
                exact = "auto", blocks = NULL, block_type = "within", permutations = NULL, return_null = FALSE,
-               seed = NULL, n_threads = 2, progress = FALSE, call = rlang::current_env())
+               seed = NULL, n_threads = 2, device = "cpu", progress = FALSE, call = rlang::current_env())
   do.call(permutation_settings, utils::modifyList(base, list(...)))
 }
 
