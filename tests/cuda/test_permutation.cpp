@@ -281,7 +281,7 @@ TEST(refused_arguments_of_permutation_tests) {
   refused(t.count_sums(session, x, 4, 2, 4, words.data(), -5, 1, 1, x, x, x), "`rows` -5 is negative");
   refused(t.count_sums(session, x, 4, 2, 4, words.data(), 5, 1, 1, x, nullptr, x), "`counts` is NULL");
   refused(t.count_sums(session, x, 4, 2, 4, words.data(), 5, 1, 1, x, x, nullptr), "`maxima` is NULL");
-  voxridge_cuda_cells rule = {VOXRIDGE_PARTIAL, 1, 1, 1, 5, 2};
+  voxridge_cuda_cells rule = {VOXRIDGE_PARTIAL, 1, 1, 1, 5, 2, 0, 0};
   refused(t.count_cells(session, nullptr, d, 8, 4, 2, d, nullptr, x, d, &lost), "`rule` is NULL");
   refused(t.count_cells(session, &rule, d, 7, 4, 2, d, nullptr, x, d, &lost), "`sums` ld 7 is less than its 8 rows");
   refused(t.count_cells(session, &rule, d, 8, 4, 2, d, nullptr, x, d, nullptr), "`degenerate` is NULL");
@@ -291,7 +291,7 @@ TEST(refused_arguments_of_permutation_tests) {
   refused(t.count_cells(session, &rule, d, 8, 4, 2, d, nullptr, x, d, &lost), "`totals` is NULL");
   rule.rank = 0;
   refused(t.count_cells(session, &rule, d, 8, 4, 2, d, d, x, d, &lost), "`rank` 0 is no number");
-  rule = {VOXRIDGE_PARTIAL, 1, 1, -1, 5, 2};
+  rule = {VOXRIDGE_PARTIAL, 1, 1, -1, 5, 2, 0, 0};
   refused(t.count_cells(session, &rule, d, 8, 4, 2, d, nullptr, x, d, &lost), "`n_changed` -1 is no number");
   refused(t.dot_products(session, 4, 2, 2, d, 3, d, 4, d, 2), "dot_products: `a` ld 3");
   refused(t.dot_products(session, 4, 2, 2, d, 4, d, 4, nullptr, 2), "`c` is NULL");
