@@ -63,8 +63,11 @@ new_written_store <- function(path, from, type, facts, call) {
 
 new_store <- function(path, rows, cols, type, format = "native", offset = 0, ld = rows, names = NULL, mask = NULL,
                       facts = list(checksums = numeric(), nonfinite = integer()), rounding = NA_real_) {
+  rows <- as.double(rows)
+  cols <- as.double(cols)
   structure(
-    list(path = path, rows = rows, cols = cols, type = type, format = format, offset = offset, ld = ld,
+    list(path = path, rows = rows, cols = cols, type = type, format = format, offset = as.double(offset),
+         ld = as.double(ld),
          segments = data.frame(path = path, first = 1, cols = cols), checksums = facts$checksums,
          nonfinite = facts$nonfinite, names = names, mask = mask, stamp = file_stamp(path), rounding = rounding,
          version = STORE_VERSION),
@@ -77,7 +80,7 @@ write_description <- function(store, call) {
   fields <- list(
     Format = "voxridge-store", Version = store$version, Type = store$type, Rows = store$rows, Columns = store$cols,
     Offset = 0, LeadingDimension = store$rows, ByteOrder = "little", Size = store$stamp$size,
-    Rounding = format(store$rounding, digits = 15L),
+    Rounding = format(store$rounding, digits = 17L),
     Checksums = paste(sprintf("%.0f", store$checksums), collapse = " "),
     NonFinite = paste(store$nonfinite, collapse = " ")
   )
@@ -166,7 +169,7 @@ scanned_store <- function(store, progress, call) {
 
 unsupported_store <- function(what, advice, call) {
   abort(c(paste("{.arg x} must have float32 or float64 values, column after column, not", what), i = advice),
-        "store_unsupported", call = call)
+        "store_unsupported", call = call, .envir = rlang::caller_env())
 }
 
 # NumPy's format: "\x93NUMPY", version, length of the header, the header: a Python dictionary.

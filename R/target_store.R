@@ -11,10 +11,10 @@
 #' it 512 columns at a time, and compare the checksums as they do: a file that was changed since is an error.
 #'
 #' @param x What to keep: a numeric matrix, samples x targets (then `path` says where); NIfTI files as in
-#'   [brain_matrix()] (then `mask` says which voxels, `path` where). Or what to open, without `path`: the path of a store
-#'   made earlier; a `.npy` file of float32 or float64 whose columns are contiguous (Fortran order n x t, or C order
-#'   t x n); a `big.matrix` of bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where they are;
-#'   opening reads them once, for checksums and missing values.
+#'   [brain_matrix()] (then `mask` says which voxels, `path` where). Or what to open, without `path`: the path of a
+#'   store made earlier; a `.npy` file of float32 or float64 whose columns are contiguous (Fortran order n x t, or C
+#'   order t x n); a `big.matrix` of bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where
+#'   they are; opening reads them once, for checksums and missing values.
 #' @param path NULL (the default) to open, or the file to write. Two more files are written beside it.
 #' @param mask For NIfTI files: a [brain_mask()], or what it makes one of. NULL otherwise.
 #' @param type `"float32"` (the default; relative rounding of 6e-8) or `"float64"`: how values are written.
@@ -30,9 +30,8 @@
 #' columns are not contiguous, another type), `voxridge_error_store_truncated`, `voxridge_error_store_corrupt`,
 #' `voxridge_error_file`, `voxridge_error_nifti`, `voxridge_error_grid`, `voxridge_error_type`, `voxridge_error_shape`,
 #' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_memory`. See [voxridge-conditions].
-#' @section Invariants:
-#' `target_store(Y, path, type = "float64")[, ]` is `Y`, bit for bit. A solver gives the same bits for a store of float64
-#' as for the matrix. A reader sees the old file or the new one, never half of it.
+#' @section Invariants: `target_store(Y, path, type = "float64")[, ]` is `Y`, bit for bit. A solver gives the same bits
+#'   for a store of float64 as for the matrix. A reader sees the old file or the new one, never half of it.
 #' @seealso [solve_ridge_cv()], whose `Y` may be a store, and whose `coefs_path` makes one of the coefficients.
 #' @examples
 #' Y <- matrix(rnorm(20 * 1000), 20)

@@ -89,7 +89,8 @@ as_new_file <- function(path, overwrite, call, arg = "path") {
           found = path, call = call)
   }
   if (dir.exists(path)) {
-    abort("{.arg {arg}} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path, call = call)
+    abort("{.arg {arg}} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path,
+          call = call)
   }
   if (overwrite) return(normalizePath(path))
   abort(
