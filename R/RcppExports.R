@@ -197,3 +197,31 @@ core_sigterm_count <- function() {
     .Call(`_voxridge_core_sigterm_count`)
 }
 
+core_store_scan <- function(store, control) {
+    .Call(`_voxridge_core_store_scan`, store, control)
+}
+
+core_store_check <- function(store) {
+    invisible(.Call(`_voxridge_core_store_check`, store))
+}
+
+core_store_columns <- function(store, first, count, control) {
+    .Call(`_voxridge_core_store_columns`, store, first, count, control)
+}
+
+core_store_writer <- function(path, rows, cols, single) {
+    .Call(`_voxridge_core_store_writer`, path, rows, cols, single)
+}
+
+core_store_write <- function(writer, first, columns) {
+    invisible(.Call(`_voxridge_core_store_write`, writer, first, columns))
+}
+
+core_store_finish <- function(writer) {
+    .Call(`_voxridge_core_store_finish`, writer)
+}
+
+core_store_abandon <- function(writer) {
+    invisible(.Call(`_voxridge_core_store_abandon`, writer))
+}
+

@@ -285,8 +285,12 @@ check_same_rows <- function(Y, n, arg_y = "Y", arg_x = "X", call = rlang::caller
   )
 }
 
+nonfinite_columns <- function(x) {
+  if (inherits(x, "voxridge_target_store")) x$nonfinite else core_nonfinite_columns(x)
+}
+
 check_finite_columns <- function(x, arg, what = "feature", advice = NULL, call = rlang::caller_env()) {
-  bad <- core_nonfinite_columns(x)
+  bad <- nonfinite_columns(x)
   if (!length(bad)) return(invisible(x))
   where <- column_labels(bad, colnames(x))
   shown <- first_few(where)

@@ -51,6 +51,10 @@
 #' | `voxridge_error_port_in_use` | a port or socket where another server listens |
 #' | `voxridge_error_network` | an address where this machine cannot listen |
 #' | `voxridge_error_file` | a file that cannot be read or written as asked |
+#' | `voxridge_error_store_format` | no store of targets, one of another version, or files that changed since |
+#' | `voxridge_error_store_unsupported` | a foreign matrix whose columns cannot be read where they are |
+#' | `voxridge_error_store_truncated` | a store that is shorter than its description says |
+#' | `voxridge_error_store_corrupt` | a store whose values are not those that were written |
 #' | `voxridge_error_no_server` | no running server, or several where one is meant |
 #' | `voxridge_error_dead_handle` | the handle of a server of another R process |
 #' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |

@@ -29,6 +29,11 @@ as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_
 
 # The same before missing values are looked for.
 as_target_matrix <- function(Y, n, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
+  if (inherits(Y, "voxridge_target_store")) {
+    Y <- validate_store(Y, arg, call)
+    check_same_rows(Y, n, arg, arg_x, call)
+    return(list(Y = Y, is_vector = FALSE, names = Y$names))
+  }
   is_vector <- length(dim(Y)) < 2L && is.atomic(Y) && !is.null(Y)
   if (is_vector) {
     check_target_vector(Y, arg, call)
@@ -73,7 +78,7 @@ skipped_targets <- function(Y, is_vector, na_targets, arg, call) {
     check_finite_columns(Y, arg, "target", advice, call)
     return(integer())
   }
-  core_nonfinite_columns(Y)
+  nonfinite_columns(Y)
 }
 
 check_finite_vector <- function(y, arg, call, advice = NULL) {

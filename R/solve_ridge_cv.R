@@ -20,7 +20,7 @@
 #' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()]. Integer and logical
 #'   matrices and data frames of numeric columns are converted (one copy); sparse matrices are refused.
 #' @param Y n x t numeric matrix, rows are samples, columns are targets; or a numeric vector of length n, which is one
-#'   target and gives vectors back. NA, NaN and Inf: see `na_targets`.
+#'   target and gives vectors back; or a [target_store()], read as it is needed. NA, NaN and Inf: see `na_targets`.
 #' @param alphas Numeric vector of penalties, finite and at least 0, in any order; see section Penalty. The default is
 #'   narrow: [alpha_grid()] makes one in units of the data.
 #' @param cv Folds: a number (contiguous blocks), a label per sample (its run), a list of held-out rows, a list of
@@ -50,12 +50,14 @@
 #'   be faster, see [resolve_backend()]. Answers agree to rounding.
 #' @param max_gpu_memory_gb NULL (nine tenths of what is free, less 0.5 GB) or a limit in GB for the GPU; not with
 #'   `device = "cpu"`.
+#' @param coefs_path NULL (the default) returns coefficients in memory; or a new file, where they are written as a
+#'   [target_store()] of float32, features (or samples) x targets.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns A list:
 #' * `best_alphas`: numeric, t; the chosen values of `alphas`, bit for bit.
-#' * `coefs`: p x t, or n x t for `return_coefs = "dual"`; absent for `"none"`.
+#' * `coefs`: p x t, or n x t for `return_coefs = "dual"`; absent for `"none"`; a store with `coefs_path`.
 #' * `cv_scores`: folds x alphas x targets, or alphas x targets for `return_cv_scores = "mean"`; absent for `"none"`.
 #'   `"loo"` and `"gcv"` count as one fold.
 #' * `backend`: `"armadillo"` or `"cuda"`.
@@ -106,7 +108,7 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
                            n_targets_batch_refit = NULL, n_alphas_batch = NULL, Y_in_cpu = TRUE,
                            return_coefs = c("primal", "dual", "none"), return_cv_scores = c("all", "mean", "none"),
                            na_targets = c("error", "skip"), precision = c("double", "single"), device = "cpu",
-                           max_gpu_memory_gb = NULL, n_threads = NULL, progress = interactive()) {
+                           max_gpu_memory_gb = NULL, coefs_path = NULL, n_threads = NULL, progress = interactive()) {
   call <- rlang::current_env()
   as_flag(Y_in_cpu)
   na_targets <- as_choice(na_targets, c("error", "skip"))
@@ -114,6 +116,7 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
   score <- as_score(score_func, call)
   options <- search_options(local_alpha, conservative, n_targets_batch, n_targets_batch_refit, n_alphas_batch,
                             return_coefs, return_cv_scores, call)
+  options <- c(options, coef_file(coefs_path, options$coefs, call))
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
   design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
   targets <- as_targets(Y, nrow(design$X), na_targets, call = call)
@@ -142,7 +145,28 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
     pointer <- design_pointer(design, control, call)
     core_ridge_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun)
   }, call)
+  if (!is.null(options$store_path)) out$value$coefs <- coef_store(out$value$coefs, design, targets, options, call)
   finish_search(out$value, options, targets, alphas, out$backend)
+}
+
+coef_store <- function(facts, design, targets, options, call) {
+  rows <- if (options$coefs == "dual") nrow(design$X) else ncol(design$X)
+  from <- list(rows = rows, cols = ncol(targets$Y), names = targets$names, mask = NULL)
+  new_written_store(options$store_path, from, options$store_type, facts, call)
+}
+
+# Where the coefficients go instead of memory: store_path, store_type; nothing for NULL.
+coef_file <- function(path, coefs, call) {
+  if (is.null(path)) return(NULL)
+  if (coefs == "none") {
+    abort(
+      c("{.arg coefs_path} must be NULL with {.code return_coefs = \"none\"}.", i = "There is nothing to write."),
+      "conflict",
+      call = call
+    )
+  }
+  path <- as_path(path, "coefs_path", call)
+  list(store_path = as_new_file(path, FALSE, call, "coefs_path"), store_type = "float32")
 }
 
 check_conservative <- function(options, folds, call) {
@@ -169,10 +193,11 @@ check_conservative <- function(options, folds, call) {
 check_search_memory <- function(design, targets, n_alphas, options, call) {
   t <- ncol(targets$Y)
   layers <- c(all = as.double(n_folds(design$folds)), mean = 1, none = 0)[[options$cv_scores]]
-  results <- c(coef_bytes(nrow(design$X), ncol(design$X), t, options$coefs), cv_scores = 8 * layers * n_alphas * t)
+  in_memory <- if (is.null(options$store_path)) options$coefs else "none"
+  results <- c(coef_bytes(nrow(design$X), ncol(design$X), t, in_memory), cv_scores = 8 * layers * n_alphas * t)
   advice <- paste(
-    "Use {.code return_coefs = \"dual\"} or {.code \"none\"}, {.code return_cv_scores = \"mean\"} or {.code \"none\"},",
-    "or fewer targets per call."
+    "Use {.code return_coefs = \"dual\"} or {.code \"none\"}, {.arg coefs_path},",
+    "{.code return_cv_scores = \"mean\"} or {.code \"none\"}, or fewer targets per call."
   )
   check_result_memory(results, advice, call)
 }
@@ -188,7 +213,11 @@ coef_bytes <- function(n, p, t, form) {
 finish_search <- function(raw, options, targets, alphas, backend) {
   names <- options$names
   out <- list(best_alphas = with_names(alphas[raw$alpha_index], names$targets))
-  out$coefs <- name_coefs(raw$coefs, options$coefs, names, targets$is_vector)
+  out$coefs <- if (is.null(options$store_path)) {
+    name_coefs(raw$coefs, options$coefs, names, targets$is_vector)
+  } else {
+    raw$coefs
+  }
   out$cv_scores <- name_cv_scores(raw$cv_scores, names, targets$is_vector)
   out$backend <- backend$name
   if (!is.null(raw$intercept)) out$intercept <- with_names(raw$intercept, names$targets)

@@ -78,18 +78,23 @@ as_target <- function(path, overwrite, call) {
     abort("{.arg path} must end in {.file .nii} or {.file .nii.gz}, not be {found}.", "argument",
           found = path, call = call)
   }
+  as_new_file(path, overwrite, call)
+}
+
+as_new_file <- function(path, overwrite, call, arg = "path") {
   if (!file.exists(path)) {
     to <- Sys.readlink(path)
     if (to %in% c("", NA)) return(path)
-    abort("{.arg path} must not be a link to a file that is not there ({.file {to}}).", "argument",
+    abort("{.arg {arg}} must not be a link to a file that is not there ({.file {to}}).", "argument",
           found = path, call = call)
   }
   if (dir.exists(path)) {
-    abort("{.arg path} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path, call = call)
+    abort("{.arg {arg}} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path,
+          call = call)
   }
   if (overwrite) return(normalizePath(path))
   abort(
-    c("{.arg path} must be a new file, not one that exists ({.file {basename(path)}}).",
+    c("{.arg {arg}} must be a new file, not one that exists ({.file {basename(path)}}).",
       i = "{.code overwrite = TRUE} replaces it."),
     "argument",
     found = path, call = call

@@ -12,13 +12,13 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // core_banded_cv
-Rcpp::List core_banded_cv(const Rcpp::List& Xs, const Rcpp::NumericMatrix& Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
+Rcpp::List core_banded_cv(const Rcpp::List& Xs, SEXP Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_banded_cv(SEXP XsSEXP, SEXP YSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
@@ -421,13 +421,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ridge_cv
-Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
+Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_ridge_cv(SEXP XSEXP, SEXP YSEXP, SEXP preparedSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
     Rcpp::traits::input_parameter< SEXP >::type prepared(preparedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
@@ -439,13 +439,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ridge_fit
-Rcpp::List core_ridge_fit(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control);
+Rcpp::List core_ridge_fit(const Rcpp::NumericMatrix& X, SEXP Y, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control);
 RcppExport SEXP _voxridge_core_ridge_fit(SEXP XSEXP, SEXP YSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
@@ -454,13 +454,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_ridge_predict_cv
-Rcpp::List core_ridge_predict_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
+Rcpp::List core_ridge_predict_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_ridge_predict_cv(SEXP XSEXP, SEXP YSEXP, SEXP preparedSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
     Rcpp::traits::input_parameter< SEXP >::type prepared(preparedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
@@ -635,6 +635,89 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_store_scan
+Rcpp::List core_store_scan(const Rcpp::List& store, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_store_scan(SEXP storeSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_scan(store, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_store_check
+void core_store_check(const Rcpp::List& store);
+RcppExport SEXP _voxridge_core_store_check(SEXP storeSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type store(storeSEXP);
+    core_store_check(store);
+    return R_NilValue;
+END_RCPP
+}
+// core_store_columns
+Rcpp::NumericMatrix core_store_columns(const Rcpp::List& store, double first, double count, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_store_columns(SEXP storeSEXP, SEXP firstSEXP, SEXP countSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type store(storeSEXP);
+    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< double >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_columns(store, first, count, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_store_writer
+SEXP core_store_writer(const std::string& path, double rows, double cols, bool single);
+RcppExport SEXP _voxridge_core_store_writer(SEXP pathSEXP, SEXP rowsSEXP, SEXP colsSEXP, SEXP singleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< double >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type cols(colsSEXP);
+    Rcpp::traits::input_parameter< bool >::type single(singleSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_writer(path, rows, cols, single));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_store_write
+void core_store_write(SEXP writer, double first, const Rcpp::NumericMatrix& columns);
+RcppExport SEXP _voxridge_core_store_write(SEXP writerSEXP, SEXP firstSEXP, SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type columns(columnsSEXP);
+    core_store_write(writer, first, columns);
+    return R_NilValue;
+END_RCPP
+}
+// core_store_finish
+Rcpp::List core_store_finish(SEXP writer);
+RcppExport SEXP _voxridge_core_store_finish(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_store_finish(writer));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_store_abandon
+void core_store_abandon(SEXP writer);
+RcppExport SEXP _voxridge_core_store_abandon(SEXP writerSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
+    core_store_abandon(writer);
+    return R_NilValue;
+END_RCPP
+}
 
 static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
@@ -686,6 +769,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_server_status", (DL_FUNC) &_voxridge_core_server_status, 1},
     {"_voxridge_core_catch_sigterm", (DL_FUNC) &_voxridge_core_catch_sigterm, 1},
     {"_voxridge_core_sigterm_count", (DL_FUNC) &_voxridge_core_sigterm_count, 0},
+    {"_voxridge_core_store_scan", (DL_FUNC) &_voxridge_core_store_scan, 2},
+    {"_voxridge_core_store_check", (DL_FUNC) &_voxridge_core_store_check, 1},
+    {"_voxridge_core_store_columns", (DL_FUNC) &_voxridge_core_store_columns, 4},
+    {"_voxridge_core_store_writer", (DL_FUNC) &_voxridge_core_store_writer, 4},
+    {"_voxridge_core_store_write", (DL_FUNC) &_voxridge_core_store_write, 3},
+    {"_voxridge_core_store_finish", (DL_FUNC) &_voxridge_core_store_finish, 1},
+    {"_voxridge_core_store_abandon", (DL_FUNC) &_voxridge_core_store_abandon, 1},
     {NULL, NULL, 0}
 };
 

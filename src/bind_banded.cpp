@@ -40,31 +40,31 @@ std::vector<int64_t> sizes_of(const std::vector<voxridge::MatrixView<double>>& p
 // `Xs`: one double matrix per band. `gammas`: candidates x bands; `alpha_factors`: per candidate. `column_order` (an
 // option): where feature k, bands side by side, belongs in the coefficients, or NULL.
 // [[Rcpp::export]]
-Rcpp::List core_banded_cv(const Rcpp::List& Xs, const Rcpp::NumericMatrix& Y, const Rcpp::List& folds,
-                          const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas,
-                          const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options,
-                          const Rcpp::List& control, SEXP score_func) {
+Rcpp::List core_banded_cv(const Rcpp::List& Xs, SEXP Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas,
+                          const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors,
+                          const Rcpp::List& options, const Rcpp::List& control, SEXP score_func) {
   const std::vector<voxridge::MatrixView<double>> parts = parts_of(Xs);
   const voxridge::Bands bands(sizes_of(parts));
-  const voxridge::Targets targets = targets_of(Y, options);
+  const TargetInput y(Y, options);
+  const voxridge::Targets& targets = y.targets;
   auto search = search_options<voxridge::BandedCvOptions>(folds, alphas, options, score_func);
   search.gammas = rows_of(gammas);
   search.alpha_factors.assign(alpha_factors.begin(), alpha_factors.end());
   const voxridge::RowList order =
       Rf_isNull(options["column_order"]) ? voxridge::RowList() : row_list(options["column_order"]);
-  CoefResult coefs(Y.nrow(), bands.cols(), Y, options);
+  CoefResult coefs(y.rows(), bands.cols(), y.cols(), options);
   Rcpp::RObject scores = R_NilValue;
   if (Rcpp::as<std::string>(options["cv_scores"]) != "none") {
-    scores = new_array({gammas.nrow(), Y.ncol()}, {R_NilValue, element(options["names"], "targets")});
+    scores = new_array({gammas.nrow(), y.cols()}, {R_NilValue, element(options["names"], "targets")});
   }
-  std::vector<int> chosen_alpha(Y.ncol()), chosen_gamma(Y.ncol());
+  std::vector<int> chosen_alpha(y.cols()), chosen_gamma(y.cols());
   voxridge::BandedCvOutputs out;
   out.alpha_index = chosen_alpha.data();
   out.gamma_index = chosen_gamma.data();
   out.scores = data_of(scores);
   out.coefs = coefs.out;
   const bool single = Rcpp::as<bool>(options["single"]);
-  voxridge::Folds arranged = folds_of(folds, Y.nrow());
+  voxridge::Folds arranged = folds_of(folds, y.rows());
   const auto job = [&](const voxridge::Control& c) {
     const double room = voxridge::kCopyShare * c.memory_bytes;
     voxridge::Features features(parts, arranged, targets.center, room, c);

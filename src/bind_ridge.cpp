@@ -35,23 +35,24 @@ void with_preparation(const Rcpp::NumericMatrix& X, SEXP prepared, const Rcpp::L
 }  // namespace
 
 // [[Rcpp::export]]
-Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared,
-                         const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options,
-                         const Rcpp::List& control, SEXP score_func) {
-  const voxridge::Targets targets = targets_of(Y, options);
+Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, const Rcpp::List& folds,
+                         const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control,
+                         SEXP score_func) {
+  const TargetInput y(Y, options);
+  const voxridge::Targets& targets = y.targets;
   const auto search = search_options<voxridge::RidgeCvOptions>(folds, alphas, options, score_func);
   const Rcpp::List names = options["names"];
   const std::string wanted = options["cv_scores"];
   const R_xlen_t n_folds = search.cv == voxridge::CvKind::kfold ? Rcpp::as<Rcpp::List>(folds["test"]).size() : 1;
-  CoefResult coefs(X.nrow(), X.ncol(), Y, options);
+  CoefResult coefs(X.nrow(), X.ncol(), y.cols(), options, element(options, "store_path"));
   Rcpp::RObject scores = R_NilValue;
   if (wanted == "all") {
     scores =
-        new_array({n_folds, alphas.size(), Y.ncol()}, {element(names, "folds"), R_NilValue, element(names, "targets")});
+        new_array({n_folds, alphas.size(), y.cols()}, {element(names, "folds"), R_NilValue, element(names, "targets")});
   } else if (wanted == "mean") {
-    scores = new_array({alphas.size(), Y.ncol()}, {R_NilValue, element(names, "targets")});
+    scores = new_array({alphas.size(), y.cols()}, {R_NilValue, element(names, "targets")});
   }
-  std::vector<int> chosen(Y.ncol());
+  std::vector<int> chosen(y.cols());
   voxridge::RidgeCvOutputs out;
   out.alpha_index = chosen.data();
   out.fold_scores = wanted == "all" ? data_of(scores) : nullptr;
@@ -63,6 +64,7 @@ Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix
                      single ? voxridge::ridge_cv<float>(preparation, targets, search, out, c)
                             : voxridge::ridge_cv<double>(preparation, targets, search, out, c);
                    });
+  with_conditions([&] { coefs.finish(); });
   return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen), Rcpp::Named("coefs") = coefs.coefs,
                             Rcpp::Named("intercept") = coefs.intercept, Rcpp::Named("cv_scores") = scores,
                             Rcpp::Named("constant_targets") = places_of(out.constant),
@@ -70,11 +72,12 @@ Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix
 }
 
 // [[Rcpp::export]]
-Rcpp::List core_ridge_fit(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, const Rcpp::NumericVector& alphas,
+Rcpp::List core_ridge_fit(const Rcpp::NumericMatrix& X, SEXP Y, const Rcpp::NumericVector& alphas,
                           const Rcpp::List& options, const Rcpp::List& control) {
-  const voxridge::Targets targets = targets_of(Y, options);
+  const TargetInput y(Y, options);
+  const voxridge::Targets& targets = y.targets;
   const std::vector<double> penalties(alphas.begin(), alphas.end());
-  CoefResult coefs(X.nrow(), X.ncol(), Y, options);
+  CoefResult coefs(X.nrow(), X.ncol(), y.cols(), options);
   const bool single = Rcpp::as<bool>(options["single"]);
   with_preparation(X, R_NilValue, Rcpp::List::create(Rcpp::Named("kind") = "none"), options, control, false,
                    [&](voxridge::RidgePreparation& preparation, const Control& c) {
@@ -85,18 +88,19 @@ Rcpp::List core_ridge_fit(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatri
 }
 
 // [[Rcpp::export]]
-Rcpp::List core_ridge_predict_cv(const Rcpp::NumericMatrix& X, const Rcpp::NumericMatrix& Y, SEXP prepared,
-                                 const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options,
+Rcpp::List core_ridge_predict_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, const Rcpp::List& folds,
+                                 const Rcpp::NumericVector& alphas, const Rcpp::List& options,
                                  const Rcpp::List& control, SEXP score_func) {
-  const voxridge::Targets targets = targets_of(Y, options);
+  const TargetInput y(Y, options);
+  const voxridge::Targets& targets = y.targets;
   const std::vector<double> penalties(alphas.begin(), alphas.end());
   const voxridge::UserScore user = user_score(score_func);
   const voxridge::Score score = score_of(options["score"]);
   const Rcpp::List names = options["names"];
   const bool by_fold = cv_of(folds["kind"]) == voxridge::CvKind::kfold;
   const R_xlen_t n_folds = by_fold ? Rcpp::as<Rcpp::List>(folds["test"]).size() : 1;
-  Rcpp::RObject predictions = new_array({Y.nrow(), Y.ncol()}, {element(names, "samples"), element(names, "targets")});
-  Rcpp::RObject scores = new_array({n_folds, Y.ncol()}, {element(names, "folds"), element(names, "targets")});
+  Rcpp::RObject predictions = new_array({y.rows(), y.cols()}, {element(names, "samples"), element(names, "targets")});
+  Rcpp::RObject scores = new_array({n_folds, y.cols()}, {element(names, "folds"), element(names, "targets")});
   std::fill_n(REAL(predictions), Rf_xlength(predictions), NA_REAL);
   voxridge::RidgePredictOutputs out;
   out.predictions = span_of(predictions);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "core/ridge.h"
+#include "r_store.h"
 #include "r_view.h"
 
 namespace voxridge_r {
@@ -38,9 +40,31 @@ inline voxridge::UserScore user_score(SEXP score_func) {
   };
 }
 
-inline voxridge::Targets targets_of(const Rcpp::NumericMatrix& Y, const Rcpp::List& options) {
-  return {view_of(Y), flags_of(options["skip"], Y.ncol()), Rcpp::as<bool>(options["fit_intercept"]), NA_REAL};
-}
+// Targets of a call: a matrix of R's, or a store (R/target_store.R), whose files are open as long as this lives.
+class TargetInput {
+ public:
+  TargetInput(SEXP Y, const Rcpp::List& options) {
+    if (Rf_isNewList(Y)) {
+      store_ = std::make_unique<voxridge::StoreReader>(layout_of(Rcpp::List(Y)));
+      targets.y = {nullptr, store_->layout().rows, store_->layout().cols, store_->layout().rows};
+      targets.source = store_.get();
+    } else {
+      matrix_ = Rcpp::NumericMatrix(Y);
+      targets.y = view_of(matrix_);
+    }
+    targets.skip = flags_of(options["skip"], targets.y.cols);
+    targets.center = Rcpp::as<bool>(options["fit_intercept"]);
+    targets.missing = NA_REAL;
+  }
+  int rows() const { return static_cast<int>(targets.y.rows); }
+  int cols() const { return static_cast<int>(targets.y.cols); }
+
+  voxridge::Targets targets;
+
+ private:
+  Rcpp::NumericMatrix matrix_;
+  std::unique_ptr<voxridge::StoreReader> store_;
+};
 
 // What a search for penalties is told, plain or banded.
 template <class Options>
@@ -75,17 +99,34 @@ struct CoefResult {
   Rcpp::RObject coefs = R_NilValue, intercept = R_NilValue;
   voxridge::CoefOutputs out;
 
-  CoefResult(int64_t n, int64_t p, const Rcpp::NumericMatrix& Y, const Rcpp::List& options) {
+  // `path`: the coefficients go to a store there.
+  CoefResult(int64_t n, int64_t p, int n_targets, const Rcpp::List& options, SEXP path = R_NilValue) {
     const Rcpp::List names = options["names"];
     out.kind = coefs_of(options["coefs"]);
     if (out.kind == voxridge::Coefs::none) return;
     const bool dual = out.kind == voxridge::Coefs::dual;
-    coefs = new_array({static_cast<R_xlen_t>(dual ? n : p), Y.ncol()},
-                      {element(names, dual ? "samples" : "features"), element(names, "targets")});
-    if (Rcpp::as<bool>(options["fit_intercept"])) intercept = Rcpp::NumericVector(Rcpp::no_init(Y.ncol()));
-    out.coefs = span_of(coefs);
+    const int64_t rows = dual ? n : p;
+    if (Rcpp::as<bool>(options["fit_intercept"])) intercept = Rcpp::NumericVector(Rcpp::no_init(n_targets));
     out.intercept = data_of(intercept);
+    if (!Rf_isNull(path)) {
+      const bool single = Rcpp::as<std::string>(options["store_type"]) == "float32";
+      store_ = std::make_unique<voxridge::StoreWriter>(Rcpp::as<std::string>(path), rows, n_targets, single);
+      out.store = store_.get();
+      out.coefs = {nullptr, rows, n_targets, rows};
+      return;
+    }
+    coefs = new_array({static_cast<R_xlen_t>(rows), n_targets},
+                      {element(names, dual ? "samples" : "features"), element(names, "targets")});
+    out.coefs = span_of(coefs);
   }
+
+  // After the fit: the store is complete.
+  void finish() {
+    if (store_) coefs = facts_list(store_->finish());
+  }
+
+ private:
+  std::unique_ptr<voxridge::StoreWriter> store_;
 };
 
 }  // namespace voxridge_r

@@ -39,6 +39,10 @@ std::string condition_of(voxridge::ErrorCode code) {
       return "numerical";
     case voxridge::ErrorCode::file:
       return "file";
+    case voxridge::ErrorCode::store_truncated:
+      return "store_truncated";
+    case voxridge::ErrorCode::store_corrupt:
+      return "store_corrupt";
     case voxridge::ErrorCode::device_unavailable:
       return "device_unavailable";
     case voxridge::ErrorCode::gpu_out_of_memory:

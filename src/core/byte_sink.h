@@ -1,13 +1,13 @@
-// Writes a file, plain or gzip, so that a reader sees the old file or the new one, never half: bytes go to a file of
-// another name in the same folder, which takes the place of the target when all of it is on the disk. Equal bytes give
-// equal files: the gzip header has neither name nor time (RFC 1952).
+// Writes a file, plain or gzip, so that a reader sees the old file or the new one, never half. Equal bytes give equal
+// files: the gzip header has neither name nor time (RFC 1952).
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "part_file.h"
 
 struct z_stream_s;
 
@@ -26,11 +26,8 @@ class ByteSink {
 
  private:
   void deflate_some(const void* from, int64_t bytes, int flush);
-  void write_plain(const void* from, int64_t bytes);
-  [[noreturn]] void fail(const std::string& what) const;
 
-  std::string path_, part_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  PartFile file_;
   std::unique_ptr<z_stream_s> deflater_;
   std::vector<unsigned char> output_;
 };

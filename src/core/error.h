@@ -12,6 +12,8 @@ enum class ErrorCode {
   memory,              // an allocation failed, or would pass the budget
   numerical,           // a factorisation did not converge, a quantity is undefined
   file,                // a file that cannot be read or written as asked
+  store_truncated,     // a store of targets that is shorter than its description says
+  store_corrupt,       // a store of targets whose values are not those that were written
   interrupted,         // the stop flag was set
   device_unavailable,  // there is no GPU that can be used
   gpu_out_of_memory,   // an allocation on the GPU failed

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "store.h"
 #include "tiles.h"
 
 namespace voxridge {
@@ -15,8 +16,9 @@ enum class Coefs { primal, dual, none };
 
 struct CoefOutputs {
   Coefs kind = Coefs::none;
-  MatrixSpan<double> coefs;     // p x t (primal) or n x t (dual, the caller's rows)
-  double* intercept = nullptr;  // t, or nullptr
+  MatrixSpan<double> coefs;      // p x t (primal) or n x t (dual, the caller's rows)
+  double* intercept = nullptr;   // t, or nullptr
+  StoreWriter* store = nullptr;  // takes the coefficients, tile by tile, in place of `coefs` (whose data is not used)
 
   CoefOutputs columns(int64_t first, int64_t count) const {
     return {kind, coefs.block(0, first, coefs.rows, count), intercept == nullptr ? nullptr : intercept + first};

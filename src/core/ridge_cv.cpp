@@ -5,6 +5,7 @@
 // end only: then the tiles are read a second time for the coefficients.
 #include <algorithm>
 
+#include "arma_view.h"
 #include "budget.h"
 #include "cv_results.h"
 #include "fold_search.h"
@@ -46,8 +47,8 @@ class RidgeCv {
 
   void make_refit() {
     if (out_.coefs.kind == Coefs::none) return;
-    refit_ = std::make_unique<Refit<T>>(
-        source_, preparation_.put_full(*device_, *factors_, out_.coefs.kind, control_), out_.coefs.kind);
+    refit_ = std::make_unique<Refit<T>>(source_, preparation_.put_full(*device_, *factors_, out_.coefs.kind, control_),
+                                        out_.coefs.kind);
   }
 
   SearchModel<T> make_model(const FoldSearch<T>& search);
@@ -137,9 +138,13 @@ void RidgeCv<T>::finish_tile(Tile<T>& tile, const FoldMeans& means) {
 
 template <class T>
 void RidgeCv<T>::refit_tile(Tile<T>& tile) {
-  const CoefOutputs columns = out_.coefs.columns(tile.first, tile.cols);
+  StoreWriter* const store = out_.coefs.store;
+  arma::mat kept(store != nullptr ? out_.coefs.coefs.rows : 0, store != nullptr ? tile.cols : 0, arma::fill::none);
+  CoefOutputs columns = out_.coefs.columns(tile.first, tile.cols);
+  if (store != nullptr) columns.coefs = span_of(kept);
   refit_->run(tile, results_.chosen_alphas({tile.first, tile.cols}), columns);
   write_missing(source_.targets(), tile.first, tile.cols, columns);
+  if (store != nullptr) store->write(tile.first, view_of(kept));
 }
 
 template <class T>

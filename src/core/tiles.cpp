@@ -46,7 +46,7 @@ template <class T>
 void TileSource<T>::load(int64_t index, Tile<T>& tile) const {
   tile.first = index * kTileCols;
   tile.cols = std::min(kTileCols, targets_.y.cols - tile.first);
-  const MatrixView<double> from = targets_.y.block(0, tile.first, targets_.y.rows, tile.cols);
+  const MatrixView<double> from = targets_.columns(tile.first, tile.cols, tile.source_memory);
   tile.mean.assign(tile.cols, 0.0);
   for (int64_t j = 0; targets_.center && j < tile.cols; ++j) {
     if (!skipped(targets_, tile.first + j)) tile.mean[j] = column_mean(from.col(j), from.rows);
@@ -191,6 +191,7 @@ double TileSource<T>::tile_bytes() const {
   const double n = static_cast<double>(features_.rows()), p = static_cast<double>(features_.cols());
   double rows = 3 * n;
   if (form_ == Form::primal) rows += p * static_cast<double>(3 + (keep_parts() ? folds_.count() : 0));
+  if (targets_.source != nullptr) rows += n * static_cast<double>(sizeof(double) + sizeof(float)) / sizeof(T);
   return rows * static_cast<double>(kTileCols) * sizeof(T);
 }
 

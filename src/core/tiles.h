@@ -11,16 +11,20 @@
 #include "device.h"
 #include "factor.h"
 #include "features.h"
+#include "target_source.h"
 
 namespace voxridge {
 
-constexpr int64_t kTileCols = 512;
-
 struct Targets {
-  MatrixView<double> y;    // the caller's rows
+  MatrixView<double> y;    // the caller's rows; without data where there is a source
   std::vector<char> skip;  // per target: left out (zeros stand in for it); empty: none
   bool center = false;     // an intercept is fitted
   double missing = std::numeric_limits<double>::quiet_NaN();  // what stands in the results of skipped targets
+  const TargetSource* source = nullptr;
+
+  MatrixView<double> columns(int64_t first, int64_t count, SourceMemory& memory) const {
+    return source != nullptr ? source->columns(first, count, memory) : y.block(0, first, y.rows, count);
+  }
 };
 
 inline int64_t tile_count(const Targets& targets) {
@@ -44,6 +48,7 @@ struct Tile {
   Buffer<T> y_memory, total_memory, side_memory, held_memory, gathered_memory, work_memory, predictions_memory;
   std::vector<Buffer<T>> part_memory;
   Buffer<T> features_memory;
+  SourceMemory source_memory;
   std::vector<T> features_scratch;
   std::vector<double> gather_scratch;
 };

@@ -1,0 +1,165 @@
+#' Targets in a file
+#'
+#' Keeps a matrix of samples x targets in a file, so that solvers can work on more targets than memory holds.
+#'
+#' Values lie in the file column after column, as little-endian float32 or float64, with nothing before or after them. A
+#' text file beside it, `<path>.dcf`, describes them: size, type, a checksum (CRC-32) for every 512 columns, and which
+#' columns have missing values; column names are in `<path>.names`. The same bytes are a backing file of bigmemory or
+#' bigstatsr and, behind a header, a `.npy` file in Fortran order.
+#'
+#' The object holds paths and this description, no data: it can be saved, and sent to other R processes. Solvers read
+#' it 512 columns at a time, and compare the checksums as they do: a file that was changed since is an error.
+#'
+#' @param x What to keep: a numeric matrix, samples x targets (then `path` says where); NIfTI files as in
+#'   [brain_matrix()] (then `mask` says which voxels, `path` where). Or what to open, without `path`: the path of a
+#'   store made earlier; a `.npy` file of float32 or float64 whose columns are contiguous (Fortran order n x t, or C
+#'   order t x n); a `big.matrix` of bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where
+#'   they are; opening reads them once, for checksums and missing values.
+#' @param path NULL (the default) to open, or the file to write. Two more files are written beside it.
+#' @param mask For NIfTI files: a [brain_mask()], or what it makes one of. NULL otherwise.
+#' @param type `"float32"` (the default; relative rounding of 6e-8) or `"float64"`: how values are written.
+#' @param overwrite FALSE (the default) refuses to replace an existing file.
+#' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
+#'
+#' @returns A list of class `voxridge_target_store`: `path`, `rows`, `cols`, `type`, `format`, `segments` (data frame:
+#'   `path`, `first`, `cols`), `offset`, `ld`, `checksums`, `nonfinite` (columns with NA, NaN or Inf), `names`, `mask`,
+#'   `stamp` (size and time of the files) and `rounding` (largest relative error of float32, NA where it was not written
+#'   here). `dim()`, `dimnames()`, `print()`, `store[, columns]` (a double matrix) and `as.matrix()` work on it.
+#' @section Errors:
+#' `voxridge_error_store_format` (no store, or of another version), `voxridge_error_store_unsupported` (a layout whose
+#' columns are not contiguous, another type), `voxridge_error_store_truncated`, `voxridge_error_store_corrupt`,
+#' `voxridge_error_file`, `voxridge_error_nifti`, `voxridge_error_grid`, `voxridge_error_type`, `voxridge_error_shape`,
+#' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_memory`. See [voxridge-conditions].
+#' @section Invariants: `target_store(Y, path, type = "float64")[, ]` is `Y`, bit for bit. A solver gives the same bits
+#'   for a store of float64 as for the matrix. A reader sees the old file or the new one, never half of it.
+#' @seealso [solve_ridge_cv()], whose `Y` may be a store, and whose `coefs_path` makes one of the coefficients.
+#' @examples
+#' Y <- matrix(rnorm(20 * 1000), 20)
+#' store <- target_store(Y, tempfile(fileext = ".f32"))
+#' store
+#' dim(store[, 1:3])
+#' X <- matrix(rnorm(20 * 5), 20)
+#' identical(solve_ridge_cv(X, store, n_threads = 2)$best_alphas, solve_ridge_cv(X, store[, ])$best_alphas)
+#' @export
+target_store <- function(x, path = NULL, mask = NULL, type = c("float32", "float64"), overwrite = FALSE,
+                         progress = interactive()) {
+  call <- rlang::current_env()
+  type <- as_choice(type, STORE_TYPES)
+  progress <- as_flag(progress)
+  if (is.null(path)) {
+    if (!is.null(mask)) {
+      abort(
+        c("{.arg mask} must be NULL where a store is opened, not {describe(mask)}.",
+          i = "To read images into a store say where: {.arg path}."),
+        "conflict"
+      )
+    }
+    return(open_store(x, progress, call))
+  }
+  path <- as_path(path, "path", call)
+  path <- as_new_file(path, as_flag(overwrite), call)
+  from <- if (is.null(mask)) matrix_source(x, call) else image_source(x, make_mask(mask), call)
+  write_store(from, path, type, progress, call)
+}
+
+STORE_TYPES <- c("float32", "float64")
+STRIPE <- 512  # columns, as in the core
+
+#' @export
+print.voxridge_target_store <- function(x, ...) {
+  rlang::check_dots_empty()
+  bytes <- as.double(x$rows) * x$cols * if (x$type == "float32") 4 else 8
+  cat("Target store: ", format_count(x$rows), " x ", format_count(x$cols), " ", x$type, ", ", format_bytes(bytes), "\n",
+      sep = "")
+  shown <- first_few(x$segments$path)
+  cat(if (x$format == "native") "" else paste0(x$format, ": "), shown, "\n", sep = "")
+  if (length(x$nonfinite)) cat("Columns with missing values: ", format_count(length(x$nonfinite)), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+dim.voxridge_target_store <- function(x) as.integer(c(x[["rows"]], x[["cols"]]))
+
+#' @export
+dimnames.voxridge_target_store <- function(x) if (!is.null(x[["names"]])) list(NULL, x[["names"]])
+
+#' @export
+length.voxridge_target_store <- function(x) prod(x[["rows"]], x[["cols"]])
+
+# Columns are read in the ranges in which they were asked for.
+#' @export
+`[.voxridge_target_store` <- function(x, i, j, drop = FALSE) {
+  call <- rlang::current_env()
+  if (nargs() - (!missing(drop)) != 3L) {
+    abort(
+      c("A store must be asked for rows and columns, not for one index.", i = "Use {.code store[, columns]}."),
+      "argument"
+    )
+  }
+  drop <- as_flag(drop)
+  x <- validate_store(x, "x", call)
+  columns <- seq_len(x$cols)
+  if (!missing(j)) {
+    names(columns) <- x$names
+    columns <- unname(columns[j])
+    if (anyNA(columns)) {
+      abort("{.arg j} must choose columns of the store (1 to {x$cols}), not others or NA.", "argument", found = j)
+    }
+  }
+  check_matrix_size(x$rows, length(columns), call)
+  control <- core_control(NULL, NULL, call)
+  out <- matrix(NA_real_, x$rows, length(columns), dimnames = if (!is.null(x$names)) list(NULL, x$names[columns]))
+  breaks <- which(diff(columns) != 1L)
+  starts <- c(1L, breaks + 1L)[seq_len(if (length(columns)) length(breaks) + 1L else 0L)]
+  ends <- c(breaks, length(columns))
+  for (k in seq_along(starts)) {
+    range <- starts[k]:ends[k]
+    out[, range] <- run_core(core_store_columns(x, columns[starts[k]], length(range), control), call)
+  }
+  if (!missing(i)) out <- out[i, , drop = FALSE]
+  if (drop) drop(out) else out
+}
+
+#' @export
+as.matrix.voxridge_target_store <- function(x, ...) {
+  rlang::check_dots_empty()
+  x[, ]
+}
+
+check_matrix_size <- function(n, t, call) {
+  bytes <- stats::setNames(8 * as.double(n) * t, paste0("matrix (", format_count(n), " x ", format_count(t), ")"))
+  check_result_memory(bytes, "Ask for fewer columns.", call)
+}
+
+# A store whose files are those that were described, or an error.
+validate_store <- function(store, arg = "Y", call = rlang::caller_env()) {
+  ok <- is.list(store) && identical(store[["version"]], STORE_VERSION) && is.data.frame(store[["segments"]]) &&
+    all(c("rows", "cols", "type", "offset", "ld", "checksums", "nonfinite", "stamp") %in% names(unclass(store)))
+  if (!ok) {
+    abort(
+      c("{.arg {arg}} must be a store of {.fn target_store}, not a list of that class with other contents.",
+        i = "Open it again from its path."),
+      "old_object",
+      call = call
+    )
+  }
+  found <- file_stamp(store$segments$path)
+  changed <- which(is.na(found$size) | found$size != store$stamp$size | abs(found$time - store$stamp$time) > 1e-3)
+  if (length(changed)) {
+    path <- store$segments$path[changed[1L]]
+    abort(
+      c("{.arg {arg}} must be a store whose files are as they were, not with {.file {path}}
+         {if (is.na(found$size[changed[1L]])) 'gone' else 'changed'}.",
+        i = "Open it again: {.code target_store(path)}."),
+      "store_format",
+      where = path, call = call
+    )
+  }
+  store
+}
+
+# Taken to the millisecond: file systems keep times that finely, texts less.
+file_stamp <- function(paths) {
+  info <- file.info(paths, extra_cols = FALSE)
+  data.frame(size = info$size, time = as.double(info$mtime))
+}
