@@ -8,7 +8,7 @@ gg_confusion <- function(data) {
   ggplot2::ggplot(table, columns(x = "guess", y = "truth", fill = "share")) +
     ggplot2::geom_tile(colour = "grey85") +
     ggplot2::geom_text(columns(label = "label"), colour = table$ink, size = 3.2) +
-    ggplot2::scale_fill_gradientn(colours = SHARE_COLOURS, limits = c(0, 1), name = "Share of the class shown") +
+    ggplot2::scale_fill_gradientn(colours = SHARE_COLOURS, limits = c(0, 1), guide = "none") +
     ggplot2::coord_equal() +
     ggplot2::labs(x = "Decoded", y = "Shown", subtitle = data$words) +
     gg_theme() +

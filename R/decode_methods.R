@@ -125,7 +125,7 @@ decode_null_words <- function(x) {
   how <- if (x$exact) {
     paste0("all ", format_count(x$n_permutations), " arrangements of labels (exact)")
   } else {
-    paste0(format_count(x$n_permutations), " of labels, seed ", format(x$seed, digits = 16L))
+    paste0(format_count(x$n_permutations), ", seed ", format(x$seed, digits = 16L))
   }
   metric <- x$metrics[1L]
   tested <- sum(!is.na(x$p[, metric]))

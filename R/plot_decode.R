@@ -165,11 +165,21 @@ decode_score_data <- function(x, metric) {
     return(c(out, list(form = "locations", table = table)))
   }
   shown <- means[!is.na(means)]
-  breaks <- pretty(range(shown), 30L)
-  if (length(breaks) < 2L) breaks <- shown[1L] + c(-0.5, 0.5)
+  breaks <- score_breaks(shown, metric, sum(!is.na(x$folds)), 30L)
   count <- graphics::hist(shown, breaks, plot = FALSE)$counts
   c(out, list(form = "bins", table = data.frame(left = utils::head(breaks, -1L), right = breaks[-1L], count = count,
                                                 zero = 0)))
+}
+
+# Accuracies are multiples of 1 / n: bars of whole multiples, with these in the middle.
+score_breaks <- function(values, metric, n, bars) {
+  if (metric != "accuracy") {
+    breaks <- pretty(range(values), bars)
+    return(if (length(breaks) > 1L) breaks else values[1L] + c(-0.5, 0.5))
+  }
+  lowest <- floor(min(values) * n)
+  step <- max(1, ceiling((max(values) * n - lowest) / bars))
+  (seq(lowest, max(values) * n + step, by = step) - 0.5) / n
 }
 
 decode_null_data <- function(x, s, arg, call) {
@@ -181,7 +191,8 @@ decode_null_data <- function(x, s, arg, call) {
   observed <- if (metric == "accuracy") x$pooled[, metric] else x$score[, metric]
   bins <- maximum_bins(
     list(max_null = x$max_null[, metric], statistic = unname(observed), exact = x$exact,
-         alternative = if (worse) "less" else "greater"), s$level, arg, call
+         alternative = if (worse) "less" else "greater"), s$level, arg, call,
+    breaks = score_breaks(x$max_null[, metric], metric, sum(!is.na(x$folds)), 40L)
   )
   bins$label <- paste0(if (x$dims[["locations"]] > 1L) "Best of a permutation" else "Permutation", ": ",
                        tolower(decode_label(metric)), "; ticks: observed")

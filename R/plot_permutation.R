@@ -69,7 +69,7 @@ gg_maximum_bars <- function(data) {
 }
 
 # Bars, threshold and the observed statistics that lie within the bars or beyond the threshold.
-maximum_bins <- function(x, level, arg, call) {
+maximum_bins <- function(x, level, arg, call, breaks = pretty(range(maxima[finite]), 40L)) {
   maxima <- as.vector(x$max_null)
   finite <- is.finite(maxima)
   if (!any(finite)) {
@@ -82,7 +82,6 @@ maximum_bins <- function(x, level, arg, call) {
   # the most extreme ones
   shown <- if (x$alternative == "less") utils::head(sort(shown), 50L) else utils::tail(sort(shown), 50L)
   shown <- unname(shown)
-  breaks <- pretty(range(maxima[finite]), 40L)
   sides <- if (is.matrix(x$max_null)) colnames(x$max_null) else "all"
   values <- if (is.matrix(x$max_null)) x$max_null else cbind(all = x$max_null)
   bins <- do.call(rbind, lapply(sides, function(side) {

@@ -247,3 +247,79 @@ plain_counts <- function(observed, null, options) {
   list(counts = counts, max_counts = max_counts, max_null = best * rep(sign, each = nrow(best)),
        null_mean = Reduce(`+`, null) / length(null) * rep(sign, each = nrow(observed)))
 }
+
+# ---- problems --------------------------------------------------------------------------------
+
+# Classes with means of their own in noise; `runs` of equal size, each with all classes in random order.
+class_problem <- function(n_runs = 6, per_class = 1, n_classes = 3, p = 12, seed = 1, signal = 1) {
+  withr::with_seed(seed, {
+    n <- n_runs * per_class * n_classes
+    code <- unlist(lapply(seq_len(n_runs), function(run) sample(rep(seq_len(n_classes), per_class))))
+    means <- matrix(rnorm(n_classes * p), n_classes)
+    X <- signal * means[code, , drop = FALSE] + matrix(rnorm(n * p), n)
+  })
+  list(X = X, y = letters[code], code = code, runs = rep(seq_len(n_runs), each = per_class * n_classes))
+}
+
+decode_quietly <- function(...) decode(..., progress = FALSE)
+
+# Without the warnings of leakage and classes, which are told in tests of their own.
+muffle_decode <- function(expr) {
+  classes <- paste0("voxridge_warning_", c("leakage", "class_missing", "single_class", "confounded", "constant_labels",
+                                           "alpha_at_edge"))
+  withCallingHandlers(
+    expr,
+    warning = function(w) if (inherits(w, classes)) invokeRestart("muffleWarning"),
+    message = function(m) if (inherits(m, "voxridge_message")) invokeRestart("muffleMessage")
+  )
+}
+
+# What the core is told: list(problem, options), for folds that leave one label out.
+core_problem <- function(code, runs, is_class = TRUE, ...) {
+  rows <- seq_along(code)
+  test <- unname(split(rows, runs))
+  problem <- list(
+    classes = if (is_class) as.integer(code), n_classes = if (is_class) max(code), values = if (!is_class) code,
+    train = lapply(test, function(out) rows[-out]), test = test, partition = TRUE
+  )
+  options <- utils::modifyList(list(
+    alphas = 1, inner = NULL, scale = "none", min_voxels = 1L, metrics = if (is_class) "accuracy" else "r",
+    keep_predictions = TRUE, keep_decision = is_class, weights = FALSE, n_permutations = 0L, rows = NULL
+  ), list(...))
+  list(problem = problem, options = options)
+}
+
+# The rows of random orders of labels within blocks, as decode() hands them to the core.
+label_rows <- function(n, block = NULL, seed = 1) {
+  list(kind = "orders", n = n, block = block, whole = FALSE, first = NULL, exact = FALSE, seed = seed, stream = 3L,
+       given = NULL)
+}
+
+# A slab of voxels that are not a box, on an oblique, anisotropic grid.
+oblique_mask <- function(dim = c(6L, 5L, 4L), seed = 3) {
+  inside <- withr::with_seed(seed, array(runif(prod(dim)) < 0.8, dim))
+  affine <- rbind(cbind(matrix(c(2.6, 0.4, 0, -0.5, 3.1, 0.3, 0.2, 0, 4), 3L), c(-10, 4, 7)), c(0, 0, 0, 1))
+  brain_mask(inside, affine = affine)
+}
+
+# Blocks of the Haxby slice: linear trend out and z against rest in each run, means of each block.
+haxby_blocks <- local({
+  kept <- NULL
+  function() {
+    if (!is.null(kept)) return(kept)
+    labels <- utils::read.table(test_data("data", "haxby_slice", "attributes_literal.txt"),
+                                col.names = c("shown", "run"))
+    mask <- brain_mask(test_data("data", "haxby_slice", "mask.nii.gz"))
+    volumes <- brain_matrix(test_data("data", "haxby_slice", "bold.nii.gz"), mask, progress = FALSE)
+    clean <- clean_runs(volumes, labels$run, detrend = 1, scale = "z", reference = labels$shown == "rest")
+    task <- labels$shown != "rest"
+    block <- factor(paste(labels$run, labels$shown)[task], unique(paste(labels$run, labels$shown)[task]))
+    X <- unname(rowsum(clean[task, ], block, reorder = FALSE)) / as.vector(table(block))
+    attr(X, "mask") <- mask
+    first <- !duplicated(block)
+    kept <<- list(X = X, y = labels$shown[task][first], runs = labels$run[task][first], mask = mask,
+                  volumes = structure(clean[task, ], mask = mask), volume_y = labels$shown[task],
+                  volume_runs = labels$run[task])
+    kept
+  }
+})
