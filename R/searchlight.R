@@ -168,7 +168,7 @@ as_parcels <- function(labels, arg, call) {
     abort("{.arg {arg}} must have a voxel in a parcel, not only 0 or NA.", "shape", found = 0L, call = call)
   }
   id <- match(as.vector(labels), values, nomatch = 0L)
-  list(id = id, names = format(values, trim = TRUE, scientific = FALSE))
+  list(id = id, names = if (is.numeric(values)) format(values, trim = TRUE, scientific = FALSE) else as.character(values))
 }
 
 # ---- spheres and lists -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ inline voxridge::RowPlan rows_of(const Rcpp::List& rows) {
   out.first = flags(rows["first"]);
   out.exact = rows["exact"];
   out.seed = static_cast<uint64_t>(Rcpp::as<double>(rows["seed"]));
+  if (rows.containsElementNamed("stream")) out.stream = Rcpp::as<int>(rows["stream"]);
   if (!Rf_isNull(rows["given"])) {
     const Rcpp::IntegerMatrix given(static_cast<SEXP>(rows["given"]));
     out.given = {INTEGER(given), given.nrow(), given.ncol(), given.nrow()};
