@@ -186,12 +186,14 @@ as_metrics <- function(metrics, is_class, call) {
   bad <- if (is.character(metrics)) c(metrics[!metrics %in% known], metrics[duplicated(metrics)])
   found <- if (length(bad)) encodeString(bad[1L], quote = "\"") else describe(metrics)
   other <- if (is_class) VALUE_METRICS else CLASS_METRICS
-  advice <- if (length(bad) && bad[1L] %in% other) {
+  advice <- if (length(bad) && bad[1L] %in% known) {
+    "Each metric once."
+  } else if (length(bad) && bad[1L] %in% other) {
     if (is_class) "{.arg y} is of classes; numbers are decoded by regression."
     else "{.arg y} is numeric, so it is predicted by regression; for classes use {.code factor(y)}."
   } else if (length(bad)) {
     near <- nearest_word(bad[1L], known)
-    if (length(near)) "Did you mean {.val {near}}?" else if (anyDuplicated(metrics)) "Each metric once."
+    if (length(near)) "Did you mean {.val {near}}?"
   }
   abort(
     c(paste0("{.arg metrics} must be among {.or {.val {known}}} for ", kind, ", not {found}."), i = advice),

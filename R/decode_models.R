@@ -10,7 +10,11 @@ decode_in_core <- function(X, problem, locations, options, control, call) {
 # like as in the core; failures have `detail`.
 decode_in_r <- function(X, problem, locations, options, decoder, y, control, progress) {
   states <- voxel_states(X)
-  if (options$scale == "global") X <- scale_by_rows(X, seq_len(nrow(X)), X)
+  global <- rep(1, ncol(X))
+  if (options$scale == "global") {
+    X <- scale_by_rows(X, seq_len(nrow(X)), X)
+    global <- attr(X, "sd")
+  }
   core <- with_sphere_offsets(locations)
   L <- if (core$kind == "all") 1L else if (core$kind == "lists") length(core$start) - 1L else length(core$centers)
   voxels <- function(k) {
@@ -31,7 +35,7 @@ decode_in_r <- function(X, problem, locations, options, decoder, y, control, pro
   fits <- run(NULL, TRUE)
   out <- collect_fits(fits, problem, options)
   out$voxel_state <- states
-  if (options$weights) out[c("weights", "fold_weights", "patterns")] <- collect_weights(fits, core, states, ncol(X))
+  if (options$weights) out[c("weights", "fold_weights", "patterns")] <- collect_weights(fits, core, states, global)
   if (m) out <- c(out, null_counts(out, m, problem, options, function(order) run(order, FALSE)))
   out
 }
@@ -226,8 +230,10 @@ collect_fits <- function(fits, problem, options) {
   )
 }
 
-# Along the voxels of the lists, or all voxels; NA where a location failed or a voxel was left out.
-collect_weights <- function(fits, core, states, p) {
+# Along the voxels of the lists, or all voxels; NA where a location failed or a voxel was left out. `global`: what voxels
+# were divided by beforehand.
+collect_weights <- function(fits, core, states, global) {
+  p <- length(states)
   columns <- max(1L, vapply(fits, function(fit) NCOL(fit$weights$weights) * !is.null(fit$weights), 0L))
   place <- if (core$kind == "all") seq_len(p) else core$voxel
   used <- states[place] == 0L
@@ -242,11 +248,11 @@ collect_weights <- function(fits, core, states, p) {
     out
   }
   list(
-    weights = spread(function(fit) fit$weights$weights),
+    weights = spread(function(fit) fit$weights$weights) / global[place],
     fold_weights = array(unlist(lapply(seq_len(folds), function(fold) {
       spread(function(fit) if (length(fit$fold_weights) == folds) fit$fold_weights[[fold]])
-    })), c(length(place), columns, folds)),
-    patterns = spread(function(fit) fit$weights$patterns)
+    })), c(length(place), columns, folds)) / global[place],
+    patterns = spread(function(fit) fit$weights$patterns) * global[place]
   )
 }
 

@@ -27,17 +27,17 @@ warn_split_runs <- function(folds, runs) {
   )
 }
 
-# Blocks: three or more equal labels in a row, within a run; where each class is one block, samples are sorted by class
-# and say nothing about time.
+# Blocks: equal labels in a row, within a run, three or more on average (random orders of two classes have two); where
+# each class is one block, samples are sorted by class and say nothing about time.
 warn_split_blocks <- function(folds, y, runs) {
   runs <- runs %||% contiguous_labels(folds$labels_of[folds$rows])
   n <- length(y)
   starts <- c(TRUE, y[-1L] != y[-n] | if (is.null(runs)) FALSE else runs[-1L] != runs[-n])
   block <- cumsum(starts)
-  if (block[n] <= nlevels(y) || any(folds$times > 1L)) return(invisible())
+  if (block[n] <= nlevels(y) || n < 3L * block[n] || any(folds$times > 1L)) return(invisible())
   id <- integer(n)
   for (fold in seq_along(folds$test)) id[folds$test[[fold]]] <- fold
-  split <- vapply(split(id, block), function(x) length(x) > 2L && length(unique(x)) > 1L, NA)
+  split <- vapply(split(id, block), function(x) length(unique(x)) > 1L, NA)
   if (!any(split)) return(invisible())
   first <- which(starts)[which(split)[1L]]
   warn(

@@ -141,11 +141,11 @@ plain_location <- function(x, problem, options, truth) {
   out
 }
 
-plain_weights <- function(x, truth, problem, options, fit) {
+plain_weights <- function(x, given, global, truth, problem, options, fit) {
   alpha <- exp(stats::median(log(fit$alpha), na.rm = TRUE))
-  W <- plain_fold(x, truth, problem$n_classes, seq_len(nrow(x)), 1L, alpha, options$scale)$weights
+  W <- plain_fold(x, truth, problem$n_classes, seq_len(nrow(x)), 1L, alpha, options$scale)$weights / global
   # Haufe: covariance of voxels times weights times the inverse covariance of what they give
-  covariance <- stats::cov(x)
+  covariance <- stats::cov(given)
   s <- svd(t(W) %*% covariance %*% W)
   keep <- s$d > 1e-10 * max(s$d)
   inverse <- s$v[, keep, drop = FALSE] %*% (t(s$u[, keep, drop = FALSE]) / s$d[keep])
@@ -157,7 +157,13 @@ plain_weights <- function(x, truth, problem, options, fit) {
 plain_decode <- function(X, problem, locations, options) {
   state <- ifelse(colSums(!is.finite(X)) > 0, 3L, ifelse(apply(X, 2L, function(v) length(unique(v))) == 1L, 1L, 0L))
   voxels <- lapply(plain_voxels(locations, ncol(X)), function(v) v[state[v] == 0L])
-  if (options$scale == "global") X[, state == 0L] <- plain_scaler(X[, state == 0L])$apply(X[, state == 0L])
+  given <- X
+  global <- rep(1, ncol(X))
+  if (options$scale == "global") {
+    scaler <- plain_scaler(X[, state == 0L, drop = FALSE])
+    X[, state == 0L] <- scaler$apply(X[, state == 0L, drop = FALSE])
+    global[state == 0L] <- scaler$sd
+  }
   truth <- if (is.null(problem$classes)) problem$values else problem$classes
   run <- function(truth) lapply(voxels, function(v) plain_location(X[, v, drop = FALSE], problem, options, truth))
   collect <- function(fits) {
@@ -187,7 +193,7 @@ plain_decode <- function(X, problem, locations, options) {
     }, numeric(held_out)), held_out)
   }
   if (length(options$alphas) > 1L) out$alpha <- vapply(fits, `[[`, numeric(length(problem$train)), "alpha")
-  if (options$weights) out <- c(out, plain_maps(X, truth, problem, options, fits, voxels, columns, locations))
+  if (options$weights) out <- c(out, plain_maps(X, truth, problem, options, fits, voxels, columns, locations, given, global))
   if (options$n_permutations) {
     orders <- plain_orders(options)
     null <- lapply(seq_len(nrow(orders)), function(r) plain_value(collect(run(truth[orders[r, ]])), options))
@@ -203,7 +209,8 @@ plain_guess_na <- function(d) {
   guess
 }
 
-plain_maps <- function(X, truth, problem, options, fits, voxels, columns, locations) {
+# In the units of the data as `given`; `global`: what all samples were divided by.
+plain_maps <- function(X, truth, problem, options, fits, voxels, columns, locations, given, global) {
   place <- if (locations$kind == "all") seq_len(ncol(X)) else locations$voxel
   folds <- length(problem$train)
   weights <- patterns <- matrix(NA_real_, length(place), columns)
@@ -211,11 +218,12 @@ plain_maps <- function(X, truth, problem, options, fits, voxels, columns, locati
   for (k in seq_along(fits)) {
     if (all(is.na(fits[[k]]$alpha))) next
     at <- match(voxels[[k]], place)
-    maps <- plain_weights(X[, voxels[[k]], drop = FALSE], truth, problem, options, fits[[k]])
+    v <- voxels[[k]]
+    maps <- plain_weights(X[, v, drop = FALSE], given[, v, drop = FALSE], global[v], truth, problem, options, fits[[k]])
     weights[at, ] <- maps$weights
     patterns[at, ] <- maps$patterns
     for (fold in seq_len(folds)) {
-      if (!is.null(fits[[k]]$weights[[fold]])) fold_weights[at, , fold] <- fits[[k]]$weights[[fold]]
+      if (!is.null(fits[[k]]$weights[[fold]])) fold_weights[at, , fold] <- fits[[k]]$weights[[fold]] / global[v]
     }
   }
   list(weights = weights, fold_weights = fold_weights, patterns = patterns)

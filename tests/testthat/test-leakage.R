@@ -27,15 +27,15 @@ test_that("split blocks of equal labels are told, but not single trials, sorted 
   expect_identical(warns(blocks, 5), 4L)       # 8 rows each: every cut splits one
   expect_identical(warns(blocks, rep(1:4, 10)), 8L)
   expect_identical(warns(rep(c("a", "b"), 10), 5), 0L)
-  # pairs by chance are no blocks
+  # equal labels in a row by chance are no blocks
+  expect_identical(warns(c("a", "a", "a", "b", "a", "b"), list(c(1, 4), c(2, 3, 5, 6))), 0L)
   expect_identical(warns(rep(c("a", "a", "b"), 6), rep(1:3, 6)), 0L)
   # sorted by class
   expect_identical(warns(rep(c("a", "b"), each = 10), rep(1:5, 4)), 0L)
   # the last block of a run is not the first of the next
-  y <- rep(c("a", "b", "b", "a", "a", "b"), each = 2)
-  expect_identical(warns(y, rep(1:3, each = 4)), 0L)
-  expect_identical(warns(rep(c("a", "b", "b", "a"), each = 2), 4, runs = rep(1:2, each = 4)), 0L)
-  expect_identical(warns(c("a", "a", "a", "b", "a", "b"), list(c(1, 4), c(2, 3, 5, 6))), 1L)
+  y <- rep(c("a", "b", "b", "a", "a", "b"), each = 3)
+  expect_identical(warns(y, rep(1:3, each = 6)), 0L)
+  expect_identical(warns(rep(c("a", "b", "b", "a"), each = 3), 4, runs = rep(1:2, each = 6)), 0L)
 })
 
 test_that("classes that training sets lack are named", {
