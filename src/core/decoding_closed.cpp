@@ -57,7 +57,7 @@ bool leave_blocks_out(const LeaveOutFactor& factor, const std::vector<int64_t>& 
                       const std::vector<const arma::rowvec*>& means, arma::mat& slopes, arma::mat* on) {
   const int64_t n = static_cast<int64_t>(y.n_rows), c = static_cast<int64_t>(y.n_cols);
   const double sign = factor.inverse ? -1 : 1;
-  thread_local arma::mat product, n_block, m, right;
+  thread_local arma::mat product, n_block, m, inverse, rows;
   product.set_size(factor.f.n_cols, c);
   gemm(Trans::yes, Trans::no, 1.0, view_of(factor.f), view_of(y), 0.0, span_of(product));
   slopes.set_size(n, c);
@@ -80,7 +80,10 @@ bool leave_blocks_out(const LeaveOutFactor& factor, const std::vector<int64_t>& 
     solve_lower(m.memptr(), count, count, slopes.memptr() + first, c, n);
     if (on == nullptr) continue;
     center_operator(n_block, factor.constant, first, *on);
-    solve_lower(m.memptr(), count, count, on->memptr() + first, n, static_cast<int64_t>(on->n_rows));
+    inverse.eye(count, count);
+    solve_lower(m, inverse);
+    rows = on->rows(first, first + count - 1);
+    gemm(Trans::no, Trans::no, 1.0, view_of(inverse), view_of(rows), 0.0, span_of(*on).block(first, 0, count, n));
   }
   return true;
 }

@@ -89,6 +89,7 @@ DecodingDesign::DecodingDesign(const DecodingProblem& problem, const DecodingOpt
     order.push_back(used[arranged.order[i]]);
     place_of_used[arranged.order[i]] = static_cast<int64_t>(i);
   }
+  for (int64_t i = 0; i < n(); ++i) in_order = in_order && order[i] == order[0] + i;
   y.set_size(n(), classifies() ? std::max(1, n_classes > 2 ? n_classes - 1 : 1) : 1);
   if (classifies()) {
     for (int64_t i = 0; i < n(); ++i) {
@@ -178,6 +179,11 @@ void LocationVoxels::fill(int64_t n_rows, int64_t first, int64_t count, RowAt ro
 
 void LocationVoxels::gather(int64_t first, int64_t count, arma::mat& to) const {
   const int64_t* order = design_.order.data();
+  if (design_.in_order) {
+    const int64_t start = order[0];
+    return fill(
+        design_.n(), first, count, [=](int64_t i) { return start + i; }, to);
+  }
   fill(
       design_.n(), first, count, [=](int64_t i) { return order[i]; }, to);
 }

@@ -29,6 +29,7 @@ class DecodingDesign {
 
   int n_classes = 0;                   // 0: regression
   RowList order;                       // order[i]: the row of x at place i
+  bool in_order = true;                // are these one after another?
   RowList used;                        // the rows of x in some fold, increasing
   std::vector<int64_t> place_of_used;  // of each of them
   std::vector<int> label;              // per place, from 0

@@ -21,6 +21,10 @@ constexpr int64_t kLargestCopy = int64_t{1} << 23;  // numbers: training rows of
 
 }  // namespace
 
+bool FoldForms::can_copy() const {
+  return design_.n() * voxels_.size() <= kLargestCopy;
+}
+
 arma::mat FoldForms::targets(const DesignFold& fold) const {
   arma::mat out(fold.train.size(), design_.y.n_cols, arma::fill::none);
   for (arma::uword c = 0; c < out.n_cols; ++c) {
@@ -83,9 +87,39 @@ void FoldForms::held_out(const DesignFold& fold, const Moments& moments, arma::m
   const arma::mat& all = rows();
   z.set_size(fold.test.size(), all.n_cols);
   for (arma::uword j = 0; j < z.n_cols; ++j) {
-    for (arma::uword i = 0; i < z.n_rows; ++i) z(i, j) = all(fold.test[i], j);
+    const double* from = all.colptr(j);
+    double* to = z.colptr(j);
+    for (arma::uword i = 0; i < z.n_rows; ++i) to[i] = from[fold.test[i]];
   }
   apply(moments, z);
+}
+
+// Of a training set that is the complement of its held-out rows.
+bool FoldForms::downdate_moments(const DesignFold& fold, Moments& moments) {
+  const arma::mat& z = rows();
+  const double n = static_cast<double>(fold.train.size());
+  const size_t count = fold.test.size();
+  if (!has_squares_) {
+    squares_.resize(z.n_cols);
+    for (arma::uword j = 0; j < z.n_cols; ++j) squares_[j] = arma::dot(z.col(j), z.col(j));
+    has_squares_ = true;
+  }
+  moments.mean.resize(z.n_cols);
+  moments.sd.assign(z.n_cols, 1);
+  for (arma::uword j = 0; j < z.n_cols; ++j) {
+    const double* column = z.colptr(j);
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const double value = column[fold.test[i]];
+      sum += value;
+      square += value * value;
+    }
+    moments.mean[j] = -sum / n;
+    const double rest = squares_[j] - square - sum * sum / n;
+    if (!(rest > kShrunk * squares_[j])) return false;
+    if (scale_) moments.sd[j] = std::sqrt(rest / n);
+  }
+  return true;
 }
 
 // The training set is the complement of the held-out rows: the Gram matrix of all rows less theirs.
@@ -168,7 +202,8 @@ bool FoldForms::fit_primal(const DesignFold& fold, double alpha, arma::mat& slop
 }
 
 void FoldForms::fit(const DesignFold& fold, double alpha, arma::mat& slopes, arma::mat* on) {
-  if (primal(fold) ? fit_primal(fold, alpha, slopes, on) : fit_kernel(fold, alpha, slopes, on)) return;
+  if ((primal(fold) || downdate_pays(fold)) && fit_primal(fold, alpha, slopes, on)) return;
+  if (!primal(fold) && fit_kernel(fold, alpha, slopes, on)) return;
   FoldDecomposition parts = decompose(fold, 0);
   for (arma::uword k = 0; k < parts.values.n_elem; ++k) parts.left.col(k) *= inverse(parts.values[k], alpha);
   slopes = parts.left * (parts.rows * targets(fold));
@@ -194,8 +229,7 @@ FoldDecomposition FoldForms::by_singular_values(const DesignFold& fold) {
 
 FoldDecomposition FoldForms::decompose(const DesignFold& fold, double smallest_alpha) {
   const int64_t p = voxels_.size(), n = static_cast<int64_t>(fold.train.size());
-  const bool can_copy = n * p <= kLargestCopy;
-  if (smallest_alpha <= 0 && can_copy) return by_singular_values(fold);
+  if (smallest_alpha <= 0 && can_copy()) return by_singular_values(fold);
   FoldDecomposition out;
   arma::mat gram, vectors;
   Moments moments;
@@ -206,7 +240,7 @@ FoldDecomposition FoldForms::decompose(const DesignFold& fold, double smallest_a
   }
   symmetric_eigen(gram, out.values, vectors, control_);
   const double top = out.values.is_empty() ? 0 : std::max(0.0, out.values.max());
-  if (smallest_alpha < kSvdBelow * top && can_copy) return by_singular_values(fold);
+  if (smallest_alpha < kSvdBelow * top && can_copy()) return by_singular_values(fold);
   const arma::uvec kept = arma::find(out.values > static_cast<double>(std::max(n, p)) * arma::datum::eps * top);
   out.values = arma::vec(out.values.elem(kept));
   vectors = arma::mat(vectors.cols(kept));

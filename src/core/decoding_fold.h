@@ -34,7 +34,7 @@ class FoldForms {
       : design_(design), voxels_(voxels), scale_(scale), control_(control) {}
 
   // The voxels have changed.
-  void restart() { has_rows_ = has_gram_ = has_kernel_ = false; }
+  void restart() { has_rows_ = has_gram_ = has_kernel_ = has_squares_ = false; }
 
   // Slopes of the held-out rows of a fold (test x columns of y); `on`, where it is wanted: the matrix from y to them
   // (test x places).
@@ -60,6 +60,11 @@ class FoldForms {
     std::vector<double> mean, sd;
   };
   bool primal(const DesignFold& fold) const { return voxels_.size() <= static_cast<int64_t>(fold.train.size()); }
+  // With scaling within folds a downdate stays cheaper than a kernel for some voxels more.
+  bool downdate_pays(const DesignFold& fold) const {
+    return scale_ && fold.complement && voxels_.size() * 10 <= static_cast<int64_t>(fold.train.size()) * 17;
+  }
+  bool can_copy() const;  // are the voxels few enough to be put side by side?
   arma::mat targets(const DesignFold& fold) const;
 
   // Standardises rows by themselves, or by the moments of others.
@@ -71,10 +76,12 @@ class FoldForms {
   bool downdate(const DesignFold& fold, arma::mat& gram, arma::mat& right, Moments& moments);
   bool fit_primal(const DesignFold& fold, double alpha, arma::mat& slopes, arma::mat* on);
   void held_out(const DesignFold& fold, const Moments& moments, arma::mat& z);
+  bool downdate_moments(const DesignFold& fold, Moments& moments);
 
   // decoding_fold_kernel.cpp: voxels are many
   void fold_kernel(const DesignFold& fold, arma::mat& train, arma::mat& test);
   bool part_of_kernel(const DesignFold& fold, arma::mat& train, arma::mat& test);
+  bool scaled_at_once(const DesignFold& fold, arma::mat& train, arma::mat& test);
   bool fit_kernel(const DesignFold& fold, double alpha, arma::mat& slopes, arma::mat* on);
   FoldDecomposition by_singular_values(const DesignFold& fold);
 
@@ -85,8 +92,9 @@ class FoldForms {
   const LocationVoxels& voxels_;
   const bool scale_;
   const Control& control_;
-  bool has_rows_ = false, has_gram_ = false, has_kernel_ = false;
+  bool has_rows_ = false, has_gram_ = false, has_kernel_ = false, has_squares_ = false;
   arma::mat rows_, gram_, right_, kernel_;       // Z, Z'Z, Z'Y, Z Z'
+  std::vector<double> squares_;                  // the diagonal of Z'Z
   arma::mat system_, b_, test_, block_, panel_;  // scratch
 };
 

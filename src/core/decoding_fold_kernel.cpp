@@ -72,8 +72,30 @@ bool FoldForms::part_of_kernel(const DesignFold& fold, arma::mat& train, arma::m
   return arma::trace(train) > kShrunk * before;
 }
 
+// The training set is the complement of the held-out rows, and scales them all.
+bool FoldForms::scaled_at_once(const DesignFold& fold, arma::mat& train, arma::mat& test) {
+  Moments moments;
+  if (!downdate_moments(fold, moments)) return false;
+  panel_ = rows();
+  apply(moments, panel_);
+  block_.set_size(panel_.n_rows, panel_.n_rows);
+  syrk(Trans::no, 1.0, view_of(panel_), 0.0, span_of(block_));
+  const auto part = [&](const RowList& rows, arma::mat& to) {
+    to.set_size(rows.size(), fold.train.size());
+    for (arma::uword j = 0; j < to.n_cols; ++j) {
+      for (arma::uword i = 0; i < to.n_rows; ++i) {
+        to(i, j) = block_(std::max(rows[i], fold.train[j]), std::min(rows[i], fold.train[j]));
+      }
+    }
+  };
+  part(fold.train, train);
+  part(fold.test, test);
+  return true;
+}
+
 void FoldForms::fold_kernel(const DesignFold& fold, arma::mat& train, arma::mat& test) {
   if (!scale_ && part_of_kernel(fold, train, test)) return;
+  if (scale_ && fold.complement && can_copy() && scaled_at_once(fold, train, test)) return;
   const int64_t n_train = static_cast<int64_t>(fold.train.size()), n_test = static_cast<int64_t>(fold.test.size());
   // Training and held-out rows on top of each other: one symmetric product holds both parts.
   RowList both = fold.train;
