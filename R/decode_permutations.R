@@ -121,13 +121,13 @@ distinct_orders <- function(code) {
 # ---- p ---------------------------------------------------------------------------------------
 
 # p, p_fwer, q_fdr, p_ci and what else is known of the null, locations x metrics; of counts b: b / M where all
-# arrangements are enumerated, (b + 1) / (m + 1) otherwise. p_fwer is at least p.
-permutation_results <- function(raw, plan, metrics, labels, failed) {
+# arrangements are enumerated, (b + 1) / (m + 1) otherwise. p_fwer is at least p. `undefined`: where there is no score.
+permutation_results <- function(raw, plan, metrics, labels, undefined) {
   m <- as.double(plan$m)
   shape <- function(x) matrix(x, ncol = length(metrics), dimnames = list(labels, metrics))
   share <- function(b) if (plan$exact) b / m else (b + 1) / (m + 1)
   counts <- shape(raw$counts)
-  counts[failed, ] <- NA
+  counts[undefined] <- NA
   largest <- pmax(shape(raw$max_counts), counts)
   each <- lapply(seq_along(metrics), function(j) {
     distinct <- distinct_counts(counts[, j], m)

@@ -201,7 +201,7 @@ shared_failures <- function(failures, n) {
   if (n < 2L || !nrow(failures)) return(failures)
   key <- paste(failures$fold, failures$reason)
   shared <- names(which(tapply(failures$location, key, function(x) length(unique(x))) == n))
-  keep <- !key %in% shared | failures$reason %in% c("too_small", "user_error")
+  keep <- !key %in% shared | is.na(failures$fold) | failures$reason == "user_error"
   first <- !keep & !duplicated(key)
   failures$location[first] <- NA_integer_
   failures[keep | first, ]
