@@ -13,6 +13,8 @@ extern "C" {
 void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info, size_t);
 void dpotrs_(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
              const int* ldb, int* info, size_t);
+void dpocon_(const char* uplo, const int* n, const double* a, const int* lda, const double* norm, double* rcond,
+             double* work, int* iwork, int* info, size_t);
 void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda, int* info, size_t, size_t);
 void dtrsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,
             const double* alpha, const double* a, const int* lda, double* b, const int* ldb, size_t, size_t, size_t,
@@ -23,6 +25,7 @@ namespace voxridge {
 
 namespace {
 
+constexpr double kSmallPenalty = 1e-6;  // of the trace
 constexpr int64_t kSmall = 16;  // below this LAPACK's calls cost more than its loops save
 
 bool factor_small(double* a, int64_t n, int64_t ld, double least) {
@@ -79,6 +82,26 @@ bool factor_lower(double* a, int64_t n, int64_t ld, double least) {
     if (!(pivot * pivot > least * before[j])) return false;
   }
   return true;
+}
+
+bool factor_ridge(arma::mat& a, double alpha) {
+  const int n = static_cast<int>(a.n_rows);
+  a.diag() += alpha;
+  double norm = 0;  // the largest sum of absolute values of a column
+  const bool small = alpha < kSmallPenalty * arma::trace(a);
+  for (int j = 0; j < n && small; ++j) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += std::fabs(i < j ? a(j, i) : a(i, j));
+    norm = std::max(norm, sum);
+  }
+  if (!factor_lower(a)) return false;
+  if (!small) return true;
+  std::vector<double> work(3 * n);
+  std::vector<int> integers(n);
+  double rcond = 0;
+  int info = 0;
+  dpocon_("L", &n, a.memptr(), &n, &norm, &rcond, work.data(), integers.data(), &info, 1);
+  return info == 0 && rcond > kLeastPivot;
 }
 
 void solve_lower(const double* l, int64_t n, int64_t ld, double* b, int64_t cols, int64_t ld_b) {

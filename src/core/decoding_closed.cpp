@@ -11,7 +11,7 @@ namespace voxridge {
 namespace {
 
 // M may be this much smaller than 1 where it is made by subtracting from 1.
-constexpr double kLeastRest = 1e-5;
+constexpr double kLeastRest = 1e-4;
 // A penalty this much larger than the mean eigenvalue leaves too little of K in (K + alpha I)^-1.
 constexpr double kLargestShare = 1e4;
 
@@ -92,8 +92,7 @@ bool factor_features(arma::mat& z, double alpha, LeaveOutFactor& out) {
   thread_local arma::mat gram;
   gram.set_size(z.n_cols, z.n_cols);
   syrk(Trans::yes, 1.0, view_of(z), 0.0, span_of(gram));
-  gram.diag() += alpha;
-  if (!factor_lower(gram)) return false;
+  if (!factor_ridge(gram, alpha)) return false;
   divide_lower(gram, z);
   out.f.swap(z);
   out.inverse = false;
@@ -106,8 +105,7 @@ bool factor_samples(const arma::mat& k, double alpha, LeaveOutFactor& out) {
   if (!(level > 0) || alpha > kLargestShare * level) return false;
   thread_local arma::mat gram;
   gram = k + level / n;
-  gram.diag() += alpha;
-  if (!factor_lower(gram)) return false;
+  if (!factor_ridge(gram, alpha)) return false;
   invert_lower(gram);
   out.f = gram.t();
   out.inverse = true;

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "error.h"
-#include "features.h"
 #include "permutation_columns.h"
 #include "score.h"
 #include "threads.h"
@@ -100,8 +99,11 @@ DecodingDesign::DecodingDesign(const DecodingProblem& problem, const DecodingOpt
       }
     }
   } else {
-    shift = column_mean(problem.values, order);
-    for (int64_t i = 0; i < n(); ++i) y(i, 0) = problem.values[order[i]] - shift;
+    const double origin = problem.values[order[0]];
+    for (int64_t i = 0; i < n(); ++i) y(i, 0) = problem.values[order[i]] - origin;
+    const double mean = arma::mean(y.col(0));
+    y -= mean;
+    shift = origin + mean;
   }
   test_start.push_back(0);
   for (const Fold& fold : arranged.folds) {
@@ -133,6 +135,7 @@ VoxelTable describe_voxels(const DecodingProblem& problem, const DecodingDesign&
   const int64_t v = problem.x.cols, n = design.n();
   VoxelTable out;
   out.state.assign(v, static_cast<int>(ColumnState::used));
+  out.origin.assign(v, 0);
   out.mean.assign(v, 0);
   out.constant.assign(v, 0);
   if (scale == VoxelScale::global) out.factor.assign(v, 1);
@@ -146,13 +149,16 @@ VoxelTable describe_voxels(const DecodingProblem& problem, const DecodingDesign&
         out.state[j] = static_cast<int>(ColumnState::nonfinite);
         continue;
       }
-      const double mean = column_mean(x, design.used);
-      double square = 0;
-      for (const int64_t row : design.used) square += (x[row] - mean) * (x[row] - mean);
-      if (is_constant(square, mean, n)) {
+      const double origin = x[design.used[0]];
+      double sum = 0, square = 0;
+      for (const int64_t row : design.used) sum += x[row] - origin;
+      const double mean = sum / static_cast<double>(n);
+      for (const int64_t row : design.used) square += (x[row] - origin - mean) * (x[row] - origin - mean);
+      if (is_constant(square, origin + mean, n)) {
         out.state[j] = static_cast<int>(ColumnState::constant);
         continue;
       }
+      out.origin[j] = origin;
       out.mean[j] = mean;
       if (!out.factor.empty()) out.factor[j] = 1 / std::sqrt(square / static_cast<double>(n));
       for (const DesignFold& fold : design.folds) {
@@ -172,8 +178,9 @@ void LocationVoxels::fill(int64_t n_rows, int64_t first, int64_t count, RowAt ro
     const int column = (*columns_)[first + j];
     const double* from = x_.col(column);
     double* put = to.colptr(j);
-    const double mean = table_.mean[column], factor = table_.factor.empty() ? 1 : table_.factor[column];
-    for (int64_t i = 0; i < n_rows; ++i) put[i] = (from[row_at(i)] - mean) * factor;
+    const double origin = table_.origin[column], mean = table_.mean[column];
+    const double factor = table_.factor.empty() ? 1 : table_.factor[column];
+    for (int64_t i = 0; i < n_rows; ++i) put[i] = (from[row_at(i)] - origin - mean) * factor;
   }
 }
 

@@ -42,10 +42,12 @@ class DecodingDesign {
   std::vector<int64_t> test_start;             // first held-out row of each fold among all of them, and their number
 };
 
-// Per voxel, over the rows used: its state, its mean, and what it is divided by before anything else.
+// Per voxel, over the rows used: its state, its mean, and what it is multiplied by before anything else. A mean is kept
+// in two parts, a value of the voxel and the mean distance from it: rounded to one number a large offset would leave
+// columns that do not sum to 0.
 struct VoxelTable {
   std::vector<int> state;
-  std::vector<double> mean, factor;  // factor: empty without scaling over all rows
+  std::vector<double> origin, mean, factor;  // factor: empty without scaling over all rows
   std::vector<char> constant;        // is it constant in the training set of some fold?
 };
 VoxelTable describe_voxels(const DecodingProblem& problem, const DecodingDesign& design, VoxelScale scale,

@@ -181,8 +181,7 @@ void FoldForms::training_gram(const DesignFold& fold, arma::mat& gram, arma::mat
 bool FoldForms::fit_primal(const DesignFold& fold, double alpha, arma::mat& slopes, arma::mat* on) {
   Moments moments;
   training_gram(fold, system_, b_, moments);
-  system_.diag() += alpha;
-  if (!factor_lower(system_)) return false;
+  if (!factor_ridge(system_, alpha)) return false;
   held_out(fold, moments, test_);
   if (on == nullptr) {
     solve_lower(system_, b_);

@@ -119,8 +119,7 @@ bool FoldForms::fit_kernel(const DesignFold& fold, double alpha, arma::mat& slop
   fold_kernel(fold, system_, test_);
   const double n = static_cast<double>(fold.train.size()), level = arma::trace(system_) / n;
   system_ += level / n;  // the constant direction is empty, and must not become the smallest
-  system_.diag() += alpha;
-  if (!(level > 0) || !factor_lower(system_)) return false;
+  if (!(level > 0) || !factor_ridge(system_, alpha)) return false;
   if (on == nullptr) {
     b_ = targets(fold);
     solve_lower(system_, b_);
@@ -140,8 +139,7 @@ bool FoldForms::weights(const DesignFold& fold, double alpha, arma::mat& out) {
   if (!primal(fold)) return false;
   Moments moments;
   training_gram(fold, system_, out, moments);
-  system_.diag() += alpha;
-  if (!factor_lower(system_)) return false;
+  if (!factor_ridge(system_, alpha)) return false;
   solve_lower(system_, out);
   for (arma::uword j = 0; j < out.n_rows; ++j) out.row(j) /= moments.sd[j];
   return true;
@@ -154,8 +152,7 @@ void FoldForms::dual_weights(const DesignFold& fold, double alpha, arma::mat& ou
     fold_kernel(fold, system_, test_);
     const double n = static_cast<double>(fold.train.size()), level = arma::trace(system_) / n;
     system_ += level / n;
-    system_.diag() += alpha;
-    done = level > 0 && factor_lower(system_);
+    done = level > 0 && factor_ridge(system_, alpha);
     if (done) solve_lower(system_, b_);
   }
   if (!done) {  // V = Zs' rows' / values

@@ -79,7 +79,7 @@ void location_weights(LocationSolver& solver, const DecodingDesign& design, cons
         part = product.cols(c * d, c * (d + 1) - 1);
         solver.forms().deviations(fold_of(dual[d]), z, sd);
         for (arma::uword j = 0; j < part.n_rows; ++j) {
-          part.row(j) *= voxels.factor(first + static_cast<int64_t>(j)) / sd[j];
+          part.row(j) *= voxels.factor(first + static_cast<int64_t>(j)) / (sd[j] * sd[j]);
         }
         put_weights(part, design.n_classes, whole);
         target(dual[d]).rows(first, last) = whole;

@@ -1,6 +1,6 @@
 // Weights and patterns of a location, in the units of the unscaled data: of the fit on all rows and of every fold.
 //
-// With many voxels the weights are Z'R / sd for an n x columns matrix R per training set: all of them come from one
+// With many voxels the weights are Z'R / sd^2 for an n x columns matrix R per training set: all of them come from one
 // pass over the voxels. Patterns (Haufe et al. 2014, doi:10.1016/j.neuroimage.2013.10.067): with centred data X and
 // S = X W, A = X'S (S'S)^+, which is Cov(X) W Cov(S)^-1 without a voxels x voxels matrix.
 #pragma once
