@@ -21,22 +21,31 @@ skip_without_sklearn <- function() {
   testthat::skip_if(is.na(python_with_sklearn()), "no python3 imports sklearn (Debian: python3-sklearn)")
 }
 
-# Out-of-fold decisions of RidgeClassifier or a logistic regression (one against the rest), folds by group, for each of
-# the labellings (rows of `codes`, counted from 0): a list of samples x columns.
-sklearn_decisions <- function(X, codes, groups, alpha, scaled = FALSE, model = "ridge", envir = parent.frame()) {
+# Out-of-fold decisions, folds by group. A job is a list of X, codes (a labelling a row, counted from 1), groups, alpha,
+# scaled, model ("ridge" for RidgeClassifier, "logistic" for one against the rest). Per job a list over labellings of
+# samples x columns.
+sklearn_decisions <- function(jobs) {
   folder <- withr::local_tempdir()
-  write <- function(x, name) utils::write.table(format(x, digits = 17), file.path(folder, name), quote = FALSE,
-                                                row.names = FALSE, col.names = FALSE)
-  write(X, "X")
-  write(codes, "codes")
-  write(matrix(groups), "groups")
+  write <- function(x, name, k) {
+    utils::write.table(format(x, digits = 17), file.path(folder, paste0(name, k)), quote = FALSE, row.names = FALSE,
+                       col.names = FALSE)
+  }
+  for (k in seq_along(jobs)) {
+    job <- jobs[[k]]
+    write(job$X, "X", k)
+    write(job$codes - 1L, "codes", k)
+    write(matrix(job$groups), "groups", k)
+    writeLines(c(format(job$alpha, digits = 17), as.integer(job$scaled), job$model), file.path(folder, paste0("job", k)))
+  }
   script <- file.path(folder, "script.py")
   writeLines(SKLEARN_DECISIONS, script)
-  args <- c(script, folder, format(alpha, digits = 17), as.integer(scaled), model)
-  out <- suppressWarnings(system2(python_with_sklearn(), shQuote(args), stdout = TRUE, stderr = TRUE))
+  out <- suppressWarnings(system2(python_with_sklearn(), shQuote(c(script, folder, length(jobs))), stdout = TRUE,
+                                  stderr = TRUE))
   if (!is.null(attr(out, "status"))) stop(paste(out, collapse = "\n"))
-  lapply(seq_len(nrow(codes)), function(k) {
-    unname(as.matrix(utils::read.table(file.path(folder, paste0("decision", k - 1L)))))
+  lapply(seq_along(jobs), function(k) {
+    lapply(seq_len(nrow(jobs[[k]]$codes)), function(r) {
+      unname(as.matrix(utils::read.table(file.path(folder, paste0("decision", k, "_", r - 1L)))))
+    })
   })
 }
 
@@ -48,20 +57,22 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.model_selection import LeaveOneGroupOut
-folder, alpha, scaled, kind = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "1", sys.argv[4]
-X = np.loadtxt(folder + "/X", ndmin=2)
-codes = np.loadtxt(folder + "/codes", ndmin=2).astype(int)
-groups = np.loadtxt(folder + "/groups").astype(int)
-for k, y in enumerate(codes):
-    if kind == "ridge":
-        model = RidgeClassifier(alpha=alpha, solver="cholesky")
-    else:
-        model = OneVsRestClassifier(LogisticRegression(C=1 / alpha, tol=1e-12, max_iter=100000))
-    if scaled:
-        model = make_pipeline(StandardScaler(), model)
-    columns = 1 if y.max() == 1 else y.max() + 1
-    out = np.zeros((len(y), columns))
-    for train, test in LeaveOneGroupOut().split(X, y, groups):
-        out[test] = model.fit(X[train], y[train]).decision_function(X[test]).reshape(len(test), -1)
-    np.savetxt("%s/decision%d" % (folder, k), out, fmt="%.17g")
+folder = sys.argv[1]
+for job in range(1, int(sys.argv[2]) + 1):
+    alpha, scaled, kind = open("%s/job%d" % (folder, job)).read().split()
+    X = np.loadtxt("%s/X%d" % (folder, job), ndmin=2)
+    codes = np.loadtxt("%s/codes%d" % (folder, job), ndmin=2).astype(int)
+    groups = np.loadtxt("%s/groups%d" % (folder, job)).astype(int)
+    for k, y in enumerate(codes):
+        if kind == "ridge":
+            model = RidgeClassifier(alpha=float(alpha), solver="cholesky")
+        else:
+            model = OneVsRestClassifier(LogisticRegression(C=1 / float(alpha), tol=1e-12, max_iter=100000))
+        if scaled == "1":
+            model = make_pipeline(StandardScaler(), model)
+        columns = 1 if y.max() == 1 else y.max() + 1
+        out = np.zeros((len(y), columns))
+        for train, test in LeaveOneGroupOut().split(X, y, groups):
+            out[test] = model.fit(X[train], y[train]).decision_function(X[test]).reshape(len(test), -1)
+        np.savetxt("%s/decision%d_%d" % (folder, job, k), out, fmt="%.17g")
 '

@@ -43,7 +43,7 @@ test_that("a location's result is that of its columns alone", {
       # spheres as lists, and a searchlight of everything
       lists <- searchlight(neighbours = lapply(1:30, function(k) location_voxels(core, k, 30L)))
       expect_identical(decode_quietly(d$X, d$y, cv = d$runs, where = lists, scale = scale)$scores, light$scores)
-      all <- decode_quietly(d$X, d$y, cv = d$runs, where = searchlight(mask, 1000, centers = 3), scale = scale)
+      all <- decode_quietly(d$X, d$y, cv = d$runs, where = searchlight(mask, 30, centers = 3), scale = scale)
       expect_close(all$score, decode_quietly(d$X, d$y, cv = d$runs, scale = scale)$score, 1e-12)
     }
   }
