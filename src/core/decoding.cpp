@@ -8,6 +8,7 @@
 #include "decoding_location.h"
 #include "decoding_metrics.h"
 #include "decoding_permutations.h"
+#include "decoding_tally.h"
 #include "decoding_weights.h"
 #include "permutation_columns.h"
 #include "threads.h"
@@ -45,7 +46,7 @@ class Decoding {
     n_metrics_ = static_cast<int64_t>(options.metrics.size());
     if (options.n_permutations > 0) {
       permutations_ = std::make_unique<LabelPermutations>(design_, options);
-      observed_.assign(n_locations_ * n_metrics_, kMissing);
+      tally_ = std::make_unique<PermutationTally>(*permutations_, options, n_locations_, out);
     }
     for (const DesignFold& fold : design_.folds) {
       for (const int64_t place : fold.test) {
@@ -109,7 +110,7 @@ class Decoding {
 
   void start(Worker& worker, const Control& control) {
     worker.solver = std::make_unique<LocationSolver>(problem_, design_, options_, table_, control);
-    worker.largest.assign(options_.n_permutations * n_metrics_, -std::numeric_limits<double>::infinity());
+    if (tally_ != nullptr) worker.largest = tally_->none();
   }
 
   // The voxels of a location that can be used, or why it cannot be.
@@ -222,31 +223,10 @@ class Decoding {
   }
 
   void write_permutations(int64_t l, bool usable, Worker& worker) {
-    const int64_t m = options_.n_permutations;
-    const bool all_failed = std::count(worker.fit.failed.begin(), worker.fit.failed.end(), DecodingFailure::none) == 0;
-    if (usable && !all_failed) permutations_->score(worker.fit, worker.scratch);
-    for (int64_t k = 0; k < n_metrics_; ++k) {
-      const int64_t at = l + n_locations_ * k;
-      out_.counts[at] = -1;
-      out_.null_mean[at] = kMissing;
-      if (!usable || all_failed) continue;
-      const double* scores = worker.scratch.scores.data() + k * (m + 1);
-      if (std::isnan(scores[0])) continue;
-      observed_[at] = scores[0];
-      double* largest = worker.largest.data() + k * m;
-      double sum = 0, defined = 0;
-      int count = 0;
-      for (int64_t r = 0; r < m; ++r) {
-        const double score = scores[r + 1];
-        count += LabelPermutations::reaches(score, scores[0]);
-        if (std::isnan(score)) continue;
-        sum += score;
-        ++defined;
-        largest[r] = std::max(largest[r], score);
-      }
-      out_.counts[at] = count;
-      if (defined > 0) out_.null_mean[at] = permutations_->shown(options_.metrics[k], sum / defined);
-    }
+    const auto& failed = worker.fit.failed;
+    usable = usable && std::count(failed.begin(), failed.end(), DecodingFailure::none) > 0;
+    if (usable) permutations_->score(worker.fit, worker.scratch);
+    tally_->add(l, usable ? worker.scratch.scores.data() : nullptr, worker.largest.data());
   }
 
   void finish(std::vector<Worker>& workers) {
@@ -258,24 +238,11 @@ class Decoding {
       return a.fold != b.fold ? a.fold < b.fold : a.reason < b.reason;
     });
     if (permutations_ == nullptr) return;
-    const int64_t m = options_.n_permutations;
-    std::vector<double> largest(m * n_metrics_, -std::numeric_limits<double>::infinity());
+    std::vector<double> largest = tally_->none();
     for (const Worker& worker : workers) {
       for (size_t i = 0; i < worker.largest.size(); ++i) largest[i] = std::max(largest[i], worker.largest[i]);
     }
-    for (int64_t k = 0; k < n_metrics_; ++k) {
-      const auto first = largest.begin() + k * m;
-      for (int64_t r = 0; r < m; ++r) {
-        const double score = first[r];
-        out_.max_null[r + m * k] = std::isinf(score) ? kMissing : permutations_->shown(options_.metrics[k], score);
-      }
-      std::sort(first, first + m);
-      for (int64_t l = 0; l < n_locations_; ++l) {
-        const double observed = observed_[l + n_locations_ * k];
-        const auto from = std::lower_bound(first, first + m, observed, LabelPermutations::falls_short);
-        out_.max_counts[l + n_locations_ * k] = std::isnan(observed) ? -1 : static_cast<int>(first + m - from);
-      }
-    }
+    tally_->finish(largest);
   }
 
   const DecodingProblem& problem_;
@@ -285,8 +252,9 @@ class Decoding {
   const DecodingDesign design_;
   const VoxelTable table_;
   std::unique_ptr<LabelPermutations> permutations_;
+  std::unique_ptr<PermutationTally> tally_;
   int64_t n_locations_ = 0, n_metrics_ = 0;
-  std::vector<double> test_value_, observed_;  // observed: locations x metrics
+  std::vector<double> test_value_;
   std::vector<int> test_label_;
   std::vector<char> impossible_;  // per fold: some metric cannot be defined there
 };

@@ -26,7 +26,7 @@ namespace voxridge {
 namespace {
 
 constexpr double kSmallPenalty = 1e-6;  // of the trace
-constexpr int64_t kSmall = 16;  // below this LAPACK's calls cost more than its loops save
+constexpr int64_t kSmall = 16;          // below this LAPACK's calls cost more than its loops save
 
 bool factor_small(double* a, int64_t n, int64_t ld, double least) {
   for (int64_t j = 0; j < n; ++j) {

@@ -15,8 +15,8 @@ inline bool factor_lower(arma::mat& a, double least = kLeastPivot) {
   return factor_lower(a.memptr(), static_cast<int64_t>(a.n_rows), static_cast<int64_t>(a.n_rows), least);
 }
 
-// The same of a + alpha I, `a` without negative eigenvalues. A penalty that is small beside them bounds the condition of
-// the sum no more, and pivots tell it only roughly: then it is estimated too.
+// The same of a + alpha I, `a` without negative eigenvalues. A penalty that is small beside them bounds the condition
+// of the sum no more, and pivots tell it only roughly: then it is estimated too.
 bool factor_ridge(arma::mat& a, double alpha);
 
 // b <- (L L')^-1 b, n x cols.

@@ -48,7 +48,7 @@ class DecodingDesign {
 struct VoxelTable {
   std::vector<int> state;
   std::vector<double> origin, mean, factor;  // factor: empty without scaling over all rows
-  std::vector<char> constant;        // is it constant in the training set of some fold?
+  std::vector<char> constant;                // is it constant in the training set of some fold?
 };
 VoxelTable describe_voxels(const DecodingProblem& problem, const DecodingDesign& design, VoxelScale scale,
                            const Control& control);

@@ -36,9 +36,6 @@ class LabelPermutations {
 
   // A score as the caller knows it.
   double shown(DecodingMetric metric, double score) const;
-  // Is a score at least as good as another?
-  static bool falls_short(double score, double observed) { return score < observed - kScoreTie; }
-  static bool reaches(double score, double observed) { return !falls_short(score, observed); }
 
  private:
   void code_classes(const DecodingDesign& design);
