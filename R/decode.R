@@ -32,9 +32,9 @@
 #' With `n_permutations`, labels are permuted within `permute_within` and everything is decoded again: the same
 #' permutations for all locations, so `p_fwer`, by the largest score over locations, controls the chance of any false
 #' positive. p is (b + 1) / (m + 1), with b of m permutations at least as good as the data. Where there are at most
-#' `n_permutations` different arrangements, all M are enumerated and p = b / M. Accuracy is compared by counts of correct
-#' predictions over all held-out samples, other metrics by their mean over folds. `null_mean` is the mean of the null
-#' distribution, which unbalanced classes move away from `chance`.
+#' `n_permutations` different arrangements, all M are enumerated and p = b / M. Accuracy is compared by counts of
+#' correct predictions over all held-out samples, other metrics by their mean over folds. `null_mean` is the mean of
+#' the null distribution, which unbalanced classes move away from `chance`.
 #'
 #' @param X n x v numeric matrix, rows are samples, columns are voxels. What [brain_matrix()] returns keeps its mask,
 #'   for parcels and maps. Voxels with NA, NaN or Inf, or constant, are left out everywhere and listed in `excluded`.
@@ -117,8 +117,8 @@
 #'
 #' Treder, M. S. (2018). Cross-validation in high-dimensional spaces: a lifeline for least-squares models and
 #' multi-class LDA. \doi{10.48550/arXiv.1803.10016}
-#' @source Closed forms of cross-validation from the smoother matrix H of ridge regression: held-out residuals of block B
-#'   are (I - H)_BB^-1 ((I - H) y)_B (Treder).
+#' @source Closed forms of cross-validation from the smoother matrix H of ridge regression: held-out residuals of block
+#'   B are (I - H)_BB^-1 ((I - H) y)_B (Treder 2018).
 #' @seealso [whole_brain()], [roi()] and [searchlight()]; [print()][voxridge_decode], [tidy()][voxridge_decode],
 #'   [plot()][plot.voxridge_decode] and [brain_map()] of the result.
 #' @examples

@@ -155,7 +155,7 @@ inner_id <- function(folds, train, fold, call) {
 
 # ---- settings --------------------------------------------------------------------------------
 
-# list(word, fun)
+# What decodes, as a list of `word` and, where it is a function of the user, `fun`.
 as_decoder <- function(model, call) {
   if (is.function(model)) {
     if (length(formals(args(model))) < 3L && !"..." %in% names(formals(args(model)))) {
@@ -168,7 +168,8 @@ as_decoder <- function(model, call) {
   if (!rlang::is_string(model) || !model %in% DECODERS) {
     found <- describe(model)
     abort(
-      c("{.arg model} must be {.or {.val {DECODERS}}}, or a function of {.code (X_train, y_train, X_test)}, not {found}.",
+      c("{.arg model} must be {.or {.val {DECODERS}}}, or a function of {.code (X_train, y_train, X_test)},
+         not {found}.",
         i = "Other classifiers go into a function that returns decision values."),
       "argument",
       expected = DECODERS, found = model, call = call

@@ -15,9 +15,9 @@
 #'   `score`, with a mask `x`, `y`, `z` in mm, with permutations `p`, `p_fwer`), `failures` (counts by reason).
 #' * `tidy()`: data frame with a row per location, fold and metric: `location` (name, or number of the voxel), `fold`
 #'   (name or number), `metric`, `score`. Folds vary fastest.
-#' * `glance()`: data frame of one row: `model`, `n`, `n_voxels`, `n_locations`, `n_folds`, `metric`, `chance` (balanced;
-#'   NA for numbers), `score_min`, `score_mean`, `score_max`, `p_fwer_min` (NA without permutations), `n_failed`
-#'   (locations without a score), `backend`, `seconds`.
+#' * `glance()`: data frame of one row: `model`, `n`, `n_voxels`, `n_locations`, `n_folds`, `metric`, `chance`
+#'   (balanced; NA for numbers), `score_min`, `score_mean`, `score_max`, `p_fwer_min` (NA without permutations),
+#'   `n_failed` (locations without a score), `backend`, `seconds`.
 #' @section Errors:
 #' `voxridge_error_argument`, `voxridge_error_memory`, `voxridge_error_old_object`. See [voxridge-conditions].
 #' @section Invariants:

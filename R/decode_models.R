@@ -174,7 +174,8 @@ as_decisions <- function(answer, m, y) {
   n_classes <- if (is.factor(y)) nlevels(y) else 1L
   if (is.factor(y) && (is.factor(answer) || is.character(answer)) && length(answer) == m) {
     code <- match(as.vector(answer), levels(y))
-    if (!anyNA(code)) return(if (n_classes == 2L) cbind(2 * code - 3) else 2 * outer(code, seq_len(n_classes), "==") - 1)
+    if (!anyNA(code) && n_classes == 2L) return(cbind(2 * code - 3))
+    if (!anyNA(code)) return(2 * outer(code, seq_len(n_classes), "==") - 1)
   }
   columns <- if (n_classes > 2L) n_classes else 1L
   if (is.numeric(answer) && !anyNA(answer)) {
@@ -230,8 +231,8 @@ collect_fits <- function(fits, problem, options) {
   )
 }
 
-# Along the voxels of the lists, or all voxels; NA where a location failed or a voxel was left out. `global`: what voxels
-# were divided by beforehand.
+# Along the voxels of the lists, or all voxels; NA where a location failed or a voxel was left out. `global`: what
+# voxels were divided by beforehand.
 collect_weights <- function(fits, core, states, global) {
   p <- length(states)
   columns <- max(1L, vapply(fits, function(fit) NCOL(fit$weights$weights) * !is.null(fit$weights), 0L))

@@ -185,7 +185,9 @@ all_failures <- function(raw, parts) {
   }
   out <- out[out$reason != "class_missing", ]
   small <- out$reason == "too_small"
-  out$detail[small] <- paste(count_label_each(raw$size[out$location[small]]), "of at least", parts$settings$where$min_voxels)
+  size <- raw$size[out$location[small]]
+  out$detail[small] <- sprintf("%d voxel%s of at least %d", size, ifelse(size == 1L, "", "s"),
+                               parts$settings$where$min_voxels)
   missing <- is.na(out$detail)
   out$detail[missing] <- FAILURE_WORDS[out$reason[missing]]
   out <- rbind(shared_failures(out, parts$places$n), missing_classes(parts))
@@ -193,8 +195,6 @@ all_failures <- function(raw, parts) {
   rownames(out) <- NULL
   out
 }
-
-count_label_each <- function(n) paste0(n, " voxel", ifelse(n == 1, "", "s"))
 
 # What holds for every location in a fold is said once.
 shared_failures <- function(failures, n) {

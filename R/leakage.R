@@ -98,7 +98,8 @@ warn_confounded <- function(folds, y) {
   held_out <- vapply(folds$test, function(rows) length(unique(y[rows])), 0L)
   if (any(held_out > 1L) || all(lengths(folds$test) == 1L)) return(invisible())
   warn(
-    c("Every fold holds out a single class: class and {.arg cv} are confounded, and accuracy says nothing about either.",
+    c("Every fold holds out a single class: class and {.arg cv} are confounded, and accuracy says nothing about
+       either.",
       i = "Runs (or subjects) should each have all classes."),
     "confounded"
   )

@@ -7,8 +7,8 @@
 #'
 #' * `"confusion"`: of each true class (rows) the share of its held-out samples that got each class (columns), with
 #'   counts.
-#' * `"scores"`: of a single location the score of each fold and their mean; of up to 40 locations the mean and the folds
-#'   of each, best first; of more the distribution over locations. Dashed: chance (1 / number of classes).
+#' * `"scores"`: of a single location the score of each fold and their mean; of up to 40 locations the mean and the
+#'   folds of each, best first; of more the distribution over locations. Dashed: chance (1 / number of classes).
 #' * `"map"`: [plot_map()] of the scores, or of `what`.
 #' * `"null"`: the best score over locations of every permutation, the threshold of a family-wise error of `level`, and
 #'   the largest observed scores as ticks. Accuracies are pooled over folds here.
@@ -134,8 +134,8 @@ confusion_data <- function(x, arg, call) {
   }
   table <- as.data.frame(counts, responseName = "count")
   table$share <- table$count / pmax(1, rowSums(counts)[as.integer(table$truth)])
-  list(table = table, levels = x$levels, words = sprintf("%s of %s held-out samples right", format_count(sum(diag(counts))),
-                                                         format_count(sum(counts))))
+  words <- sprintf("%s of %s held-out samples right", format_count(sum(diag(counts))), format_count(sum(counts)))
+  list(table = table, levels = x$levels, words = words)
 }
 
 metric_chance <- function(x, metric) {
@@ -286,7 +286,8 @@ draw_score_locations <- function(figure, box, data) {
   graphics::box(bty = "l", lwd = 0.8)
   graphics::title(xlab = data$label, line = 1.7, cex.lab = 0.9)
   usr <- graphics::par("usr")
-  cex <- fit_cex(names, left - 0.4 * figure$line, min(0.8, 0.9 * graphics::par("pin")[2L] / length(names) / figure$line))
+  room <- 0.9 * graphics::par("pin")[2L] / length(names) / figure$line
+  cex <- fit_cex(names, left - 0.4 * figure$line, min(0.8, room))
   graphics::text(usr[1L] - 0.3 * figure$line * diff(usr[1:2]) / graphics::par("pin")[1L], seq_along(names), names,
                  adj = c(1, 0.5), cex = cex)
   head_text(figure, "filled: mean over folds; open: folds", chance_words(data))

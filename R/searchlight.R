@@ -30,8 +30,8 @@
 #' @returns A list of class `voxridge_where`, for [decode()].
 #' @section Errors:
 #' `voxridge_error_argument` (a radius that reaches no other voxel, centres or neighbours out of range),
-#' `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_grid` (a mask without an affine; in [decode()]: a label
-#' image on another grid), `voxridge_error_conflict` (`mask` or `radius_mm` with `neighbours`). See
+#' `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_grid` (a mask without an affine; in [decode()]: a
+#' label image on another grid), `voxridge_error_conflict` (`mask` or `radius_mm` with `neighbours`). See
 #' [voxridge-conditions].
 #' @section Invariants:
 #' A searchlight whose spheres hold all voxels is `whole_brain()` at every voxel. Spheres as `neighbours` give what
@@ -168,7 +168,8 @@ as_parcels <- function(labels, arg, call) {
     abort("{.arg {arg}} must have a voxel in a parcel, not only 0 or NA.", "shape", found = 0L, call = call)
   }
   id <- match(as.vector(labels), values, nomatch = 0L)
-  list(id = id, names = if (is.numeric(values)) format(values, trim = TRUE, scientific = FALSE) else as.character(values))
+  names <- if (is.numeric(values)) format(values, trim = TRUE, scientific = FALSE) else as.character(values)
+  list(id = id, names = names)
 }
 
 # ---- spheres and lists -----------------------------------------------------------------------

@@ -31,7 +31,8 @@ plain_scaler <- function(x) {
 
 # Decisions for the test rows of a model of the training rows; and its weights in the unit of x.
 plain_fold <- function(x, truth, n_classes, train, test, alpha, scale) {
-  scaler <- if (scale == "fold") plain_scaler(x[train, , drop = FALSE]) else list(sd = rep(1, ncol(x)), apply = identity)
+  scaler <- list(sd = rep(1, ncol(x)), apply = identity)
+  if (scale == "fold") scaler <- plain_scaler(x[train, , drop = FALSE])
   codes <- plain_codes(truth, n_classes)
   b <- plain_ridge(scaler$apply(x[train, , drop = FALSE]), codes[train, , drop = FALSE], alpha)
   decision <- cbind(1, scaler$apply(x[test, , drop = FALSE])) %*% b
@@ -193,7 +194,9 @@ plain_decode <- function(X, problem, locations, options) {
     }, numeric(held_out)), held_out)
   }
   if (length(options$alphas) > 1L) out$alpha <- vapply(fits, `[[`, numeric(length(problem$train)), "alpha")
-  if (options$weights) out <- c(out, plain_maps(X, truth, problem, options, fits, voxels, columns, locations, given, global))
+  if (options$weights) {
+    out <- c(out, plain_maps(X, truth, problem, options, fits, voxels, columns, locations, given, global))
+  }
   if (options$n_permutations) {
     orders <- plain_orders(options)
     null <- lapply(seq_len(nrow(orders)), function(r) plain_value(collect(run(truth[orders[r, ]])), options))

@@ -35,7 +35,8 @@ sklearn_decisions <- function(jobs) {
     write(job$X, "X", k)
     write(job$codes - 1L, "codes", k)
     write(matrix(job$groups), "groups", k)
-    writeLines(c(format(job$alpha, digits = 17), as.integer(job$scaled), job$model), file.path(folder, paste0("job", k)))
+    settings <- c(format(job$alpha, digits = 17), as.integer(job$scaled), job$model)
+    writeLines(settings, file.path(folder, paste0("job", k)))
   }
   script <- file.path(folder, "script.py")
   writeLines(SKLEARN_DECISIONS, script)

@@ -86,7 +86,9 @@ test_that("forms of y", {
 test_that("samples in no fold take part in nothing, and may have no label", {
   d <- class_problem(n_runs = 5, p = 10)
   out <- which(d$runs == 3)
-  cv <- lapply(c(1, 2, 4, 5), function(run) list(train = setdiff(which(d$runs != run), out), test = which(d$runs == run)))
+  cv <- lapply(c(1, 2, 4, 5), function(run) {
+    list(train = setdiff(which(d$runs != run), out), test = which(d$runs == run))
+  })
   y <- replace(d$y, out, NA)
   X <- d$X
   X[out, ] <- 1e6

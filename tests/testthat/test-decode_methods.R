@@ -19,7 +19,8 @@ test_that("printing says chance, quartiles, the best place and failures, in a fe
                     "20, seed 5, within the 4 labels of cv", "p <= 0.05 at [0-9]+ of 24 locations")) {
     expect_match(text, pattern)
   }
-  expect_match(text, paste("quartiles", paste(format_numbers(stats::quantile(fit$score[, 1L], 1:3 / 4)), collapse = ", ")))
+  quartiles <- format_numbers(stats::quantile(fit$score[, 1L], 1:3 / 4))
+  expect_match(text, paste("quartiles", paste(quartiles, collapse = ", ")))
   whole <- capture.output(print(light_fit(n_permutations = 100, permute_within = "all", seed = 1)))
   expect_match(paste(whole, collapse = "\n"), "p = 0\\.[0-9]+; mean under the null 0\\.[0-9]+")
   expect_match(paste(whole, collapse = "\n"), "within all samples")
@@ -88,8 +89,8 @@ test_that("tables", {
 
 test_that("maps put values at centres, parcels and voxels", {
   mask <- light_fit()$mask
-  light <- light_fit(where = searchlight(mask, 4, centers = c(5, 2)), metrics = c("accuracy", "auc"), n_permutations = 9,
-                     seed = 1)
+  light <- light_fit(where = searchlight(mask, 4, centers = c(5, 2)), metrics = c("accuracy", "auc"),
+                     n_permutations = 9, seed = 1)
   map <- brain_map(light)
   expect_identical(dim(map), mask$dim)
   expect_identical(attr(map, "affine"), mask$affine)

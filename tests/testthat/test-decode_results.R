@@ -38,7 +38,8 @@ test_that("where nothing can be decoded, the error counts the reasons", {
 test_that("rows of the core go to the rows of X", {
   folds <- as_decode_folds(list(list(train = c(1, 4), test = c(6, 2)), list(train = c(2, 1), test = c(4, 6))), 7L,
                            rlang::current_env())
-  expect_identical(spread_rows(matrix(1:4), folds)[, 1L, ], cbind(c(NA, 2L, NA, 3L, NA, 1L, NA), c(NA, NA, NA, NA, NA, 4L, NA)))
+  expect_identical(spread_rows(matrix(1:4), folds)[, 1L, ],
+                   cbind(c(NA, 2L, NA, 3L, NA, 1L, NA), c(NA, NA, NA, NA, NA, 4L, NA)))
   expect_identical(fold_of_rows(folds, NULL)[6L, ], 1:2)
   expect_identical(dim(spread_rows(array(1:24, c(4, 3, 2)), folds)), c(7L, 3L, 2L, 2L))
 })
