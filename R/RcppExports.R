@@ -45,6 +45,10 @@ core_device_rates <- function(single, control) {
     .Call(`_voxridge_core_device_rates`, single, control)
 }
 
+core_decode <- function(X, problem, locations, options, control) {
+    .Call(`_voxridge_core_decode`, X, problem, locations, options, control)
+}
+
 core_logistic_route <- function(n, p, t) {
     .Call(`_voxridge_core_logistic_route`, n, p, t)
 }

@@ -23,7 +23,9 @@
 #'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is. Of a
 #'   permutation test `"statistic"` (the default), `"estimate"`, `"p"`, `"p_fwer"`, `"q_fdr"` or `"counts"`.
 #'   Of a bootstrap `"z"` (the default), `"estimate"`, `"mean"`, `"sd"`, `"lower"` or `"upper"`, a volume per feature
-#'   or new sample.
+#'   or new sample. Of [decode()] at parcels or spheres a metric (the first is the default), `"p"`, `"p_fwer"`,
+#'   `"q_fdr"`, `"counts"`, `"null_mean"` or `"pooled"` (a volume per metric where there are several), or `"size"`; of
+#'   the whole brain and parcels `"weights"` or `"patterns"`, a volume per class.
 #' @param fill A single value for the voxels outside the mask. The default is NA.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -148,6 +150,7 @@ brain_map <- function(x, mask = attr(x, "mask"), what = NULL, fill = NA) {
 
 # Arrays such as the scores of every fold are no maps, and settings are not per target.
 result_element <- function(x, what, call) {
+  if (inherits(x, "voxridge_decode")) return(decode_element(validate_decode(x, "x", call), what, call))
   logistic <- inherits(x, "voxridge_logistic")
   permuted <- inherits(x, "voxridge_permutation_test")
   resampled <- inherits(x, "voxridge_bootstrap")

@@ -16,8 +16,8 @@
 #' A run is cleaned from its own samples alone. So a held-out sample cannot influence a training sample as long as folds
 #' keep runs whole. The result carries the labels in its attribute `runs`, and all functions with a `cv` argument refuse
 #' folds that train and test on samples of one run of such data, `"loo"` and `"gcv"` included
-#' (`voxridge_error_leakage`). Base R drops the attribute when rows or columns are taken with `[`; [feature_spaces()]
-#' keeps it.
+#' (`voxridge_error_leakage`; [decode()] warns). Base R drops the attribute when rows or columns are taken with `[`;
+#' [feature_spaces()] keeps it.
 #'
 #' @param x n x v numeric matrix, rows are samples, columns are voxels or features, no NA; a numeric vector, which is
 #'   one column and gives a vector back; or a data frame of numeric columns.

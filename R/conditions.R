@@ -16,7 +16,7 @@
 #' | `voxridge_error_y_form` | outcomes of a form that is not 0/1, logical, two levels or proportions |
 #' | `voxridge_error_weights` | weights of samples that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_probability` | forecasts outside 0 to 1 where probabilities are meant |
-#' | `voxridge_error_single_class` | outcomes of one class where a logistic regression needs two |
+#' | `voxridge_error_single_class` | outcomes of one class where two are needed |
 #' | `voxridge_error_single_class_fold` | folds that leave one class for training |
 #' | `voxridge_error_lambda` | penalties that are not greater than 0, or not those of a fit |
 #' | `voxridge_error_penalty` | relative penalties of features that are not greater than 0, or of the wrong number |
@@ -35,6 +35,7 @@
 #' | `voxridge_error_runs` | runs that are not in one block each, or too short for what is asked of them |
 #' | `voxridge_error_leakage` | folds that would let a held-out sample influence its own prediction |
 #' | `voxridge_error_events` | events of an experiment that are incomplete, or do not fit the runs |
+#' | `voxridge_error_no_location` | decoding of which every location failed |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
 #' | `voxridge_error_conflict` | two arguments that contradict each other |
 #' | `voxridge_error_memory` | a result too large for this machine |
@@ -69,15 +70,20 @@
 #' | `voxridge_warning_events` | events without kinds, beside a column that looks like kinds | every call |
 #' | `voxridge_warning_rare_class` | a class has fewer members than there are stratified folds | every call |
 #' | `voxridge_warning_lambda_at_edge` | over 5 % of the targets score best at an end of the grid | every call |
+#' | `voxridge_warning_leakage` | held-out samples that take part in their own prediction, or might | every call |
+#' | `voxridge_warning_class_missing` | training sets that lack a class | every call |
+#' | `voxridge_warning_confounded` | folds that each hold out a single class | every call |
+#' | `voxridge_warning_constant_labels` | blocks of one label, which permutations cannot change | every call |
 #' | `voxridge_warning_not_converged` | fits that did not reach the tolerance in `max_iter` steps | every call |
 #' | `voxridge_warning_nothing_to_test` | every column of a permutation test is constant or not finite | every call |
 #' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
-#' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
+#' | `voxridge_warning_single_class` | one class: no area under the curve, a target or a fold skipped | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
 #'
 #' @section Messages:
+#' `voxridge_message_few_values`: numbers that are decoded by regression, with few different values.
 #' `voxridge_message_few_permutations`: a permutation test whose smallest possible p is above 0.05.
 #' `voxridge_message_no_constant`: a design without a constant column.
 #' `voxridge_message_rows_drawn`: a bootstrap of single rows, of data that were cleaned run by run.

@@ -30,7 +30,11 @@ plot.voxridge_permutation_test <- function(x, level = 0.05, title = NULL, ...) {
   check_caption(title, "title", call)
   data <- maximum_bins(x, level, "x", call)
   figure <- open_figure()
-  box <- panel_box(figure, draw_frame_text(figure, title))
+  draw_maximum_bars(figure, panel_box(figure, draw_frame_text(figure, title)), data)
+  invisible(data$bins)
+}
+
+draw_maximum_bars <- function(figure, box, data) {
   set_area(figure, box[1L], box[2L], box[3L], box[4L] - figure$line, data$xlim, c(0, 1.04 * max(data$bins$count)))
   graphics::rect(data$bins$left, 0, data$bins$right, data$bins$count, col = PLOT_COLOURS[["bar"]], border = "white",
                  lwd = 0.4)
@@ -40,7 +44,6 @@ plot.voxridge_permutation_test <- function(x, level = 0.05, title = NULL, ...) {
   if (length(at)) graphics::segments(at, 0, at, usr[4L], lty = 2L, lwd = 1.6, col = PLOT_COLOURS[["edge"]])
   draw_axes(data$label, "Permutations")
   head_text(figure, data$words, left_colour = PLOT_COLOURS[["edge"]])
-  invisible(data$bins)
 }
 
 #' @rdname plot.voxridge_permutation_test
@@ -51,19 +54,22 @@ autoplot.voxridge_permutation_test <- function(object, level = 0.05, title = NUL
   call <- rlang::current_env()
   level <- as_level(level)
   check_caption(title, "title", call)
-  data <- maximum_bins(object, level, "object", call)
+  gg_maximum_bars(maximum_bins(object, level, "object", call)) + ggplot2::labs(title = title)
+}
+
+gg_maximum_bars <- function(data) {
   observed <- data.frame(statistic = data$observed)
   ggplot2::ggplot(data$bins, columns(xmin = "left", xmax = "right", ymax = "count")) +
     ggplot2::geom_rect(columns(ymin = "zero"), fill = PLOT_COLOURS[["bar"]], colour = "white", linewidth = 0.2) +
     ggplot2::geom_vline(xintercept = data$threshold[is.finite(data$threshold)], linetype = "dashed",
                         colour = PLOT_COLOURS[["edge"]]) +
     ggplot2::geom_rug(columns(x = "statistic"), observed, inherit.aes = FALSE, colour = PLOT_COLOURS[["line"]]) +
-    ggplot2::labs(x = data$label, y = "Permutations", title = title, subtitle = data$words) +
+    ggplot2::labs(x = data$label, y = "Permutations", subtitle = data$words) +
     gg_theme()
 }
 
 # Bars, threshold and the observed statistics that lie within the bars or beyond the threshold.
-maximum_bins <- function(x, level, arg, call) {
+maximum_bins <- function(x, level, arg, call, breaks = pretty(range(maxima[finite]), 40L)) {
   if (!is.null(x$sequential)) {
     abort("{.arg {arg}} must be a test of all permutations, not a sequential one: it knows no maximum.", "argument",
           call = call)
@@ -80,7 +86,6 @@ maximum_bins <- function(x, level, arg, call) {
   # the most extreme ones
   far <- if (x$alternative == "less") -shown else if (is.matrix(x$max_null)) abs(shown) else shown
   shown <- unname(utils::head(shown[order(far, decreasing = TRUE)], 50L))
-  breaks <- pretty(range(maxima[finite]), 40L)
   sides <- if (is.matrix(x$max_null)) colnames(x$max_null) else "all"
   values <- if (is.matrix(x$max_null)) x$max_null else cbind(all = x$max_null)
   bins <- do.call(rbind, lapply(sides, function(side) {

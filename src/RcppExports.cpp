@@ -155,6 +155,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_decode
+Rcpp::List core_decode(const Rcpp::NumericMatrix& X, const Rcpp::List& problem, const Rcpp::List& locations, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_decode(SEXP XSEXP, SEXP problemSEXP, SEXP locationsSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type locations(locationsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_decode(X, problem, locations, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_logistic_route
 Rcpp::List core_logistic_route(double n, double p, double t);
 RcppExport SEXP _voxridge_core_logistic_route(SEXP nSEXP, SEXP pSEXP, SEXP tSEXP) {
@@ -731,6 +746,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_cuda_solver", (DL_FUNC) &_voxridge_core_cuda_solver, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},
     {"_voxridge_core_device_rates", (DL_FUNC) &_voxridge_core_device_rates, 2},
+    {"_voxridge_core_decode", (DL_FUNC) &_voxridge_core_decode, 5},
     {"_voxridge_core_logistic_route", (DL_FUNC) &_voxridge_core_logistic_route, 3},
     {"_voxridge_core_logistic", (DL_FUNC) &_voxridge_core_logistic, 12},
     {"_voxridge_core_logistic_grid", (DL_FUNC) &_voxridge_core_logistic_grid, 6},

@@ -6,6 +6,7 @@
 #include "core/permutation.h"
 #include "core/permutation_maps.h"
 #include "core/permutation_sequential.h"
+#include "r_rows.h"
 #include "r_session.h"
 #include "r_view.h"
 
@@ -20,12 +21,6 @@ voxridge::PermutationStatistic statistic_of(const std::string& word) {
   return word == "f" ? PermutationStatistic::f : PermutationStatistic::t;
 }
 
-std::vector<char> flags(SEXP x) {
-  if (Rf_isNull(x)) return {};
-  const Rcpp::LogicalVector values(x);
-  return {values.begin(), values.end()};
-}
-
 voxridge::ColumnDesign design_of(const Rcpp::List& design) {
   voxridge::ColumnDesign out;
   out.statistic = statistic_of(design["statistic"]);
@@ -37,29 +32,6 @@ voxridge::ColumnDesign design_of(const Rcpp::List& design) {
   out.df = design["df"];
   out.estimate_scale = design["scale"];
   out.first = flags(design["first"]);
-  return out;
-}
-
-voxridge::RowPlan rows_of(const Rcpp::List& rows) {
-  const std::string kind = rows["kind"];
-  voxridge::RowPlan out;
-  out.kind = kind == "flips"    ? voxridge::Rearrangement::flips
-             : kind == "labels" ? voxridge::Rearrangement::labels
-                                : voxridge::Rearrangement::orders;
-  out.n = Rcpp::as<int>(rows["n"]);
-  if (!Rf_isNull(rows["block"])) {
-    const Rcpp::IntegerVector block(static_cast<SEXP>(rows["block"]));  // counted from 1
-    out.block.assign(block.begin(), block.end());
-    for (int& b : out.block) --b;
-  }
-  out.whole = rows["whole"];
-  out.first = flags(rows["first"]);
-  out.exact = rows["exact"];
-  out.seed = static_cast<uint64_t>(Rcpp::as<double>(rows["seed"]));
-  if (!Rf_isNull(rows["given"])) {
-    const Rcpp::IntegerMatrix given(static_cast<SEXP>(rows["given"]));
-    out.given = {INTEGER(given), given.nrow(), given.ncol(), given.nrow()};
-  }
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace voxridge {
 
 namespace {
 
-constexpr uint64_t kFlips = 0, kOrders = 1;
+constexpr uint64_t kFlips = 0;
 
 // The four words of a word block of row r.
 Philox::Block words(uint64_t seed, uint64_t stream, uint64_t word_block, int64_t r) {
@@ -123,7 +123,7 @@ void PermutationRows::random_order(int64_t r, const std::vector<int>& units, int
   Philox::Block now = {};
   int at = -1;
   for (const int unit : units) {
-    if (unit / 2 != at) now = words(plan_.seed, kOrders, static_cast<uint64_t>(at = unit / 2), r);
+    if (unit / 2 != at) now = words(plan_.seed, plan_.stream, static_cast<uint64_t>(at = unit / 2), r);
     const int word = 2 * (unit % 2);
     keys.emplace_back(uint64_t{now[word]} << 32 | now[word + 1], unit);
   }

@@ -3,8 +3,9 @@
 // A random rearrangement is a function of (seed, index) alone: counter (index low, index high, word block, stream) of
 // Philox4x32-10 with the seed as the key. A flip of unit i is bit i mod 32 of word (i mod 128) / 32 of word block
 // i / 128 of stream 0 (1 is minus). An order sorts units by their 64-bit keys, words 2 (i mod 2) (high) and
-// 2 (i mod 2) + 1 (low) of word block i / 2 of stream 1. An enumerated one is unranked from its index: bits,
-// combinadics and Lehmer codes, in mixed radix over blocks. Units are samples, or blocks where these move as a whole.
+// 2 (i mod 2) + 1 (low) of word block i / 2 of stream 1 (or another that the plan names). An enumerated one is unranked
+// from its index: bits, combinadics and Lehmer codes, in mixed radix over blocks. Units are samples, or blocks where
+// these move as a whole.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct RowPlan {
   std::vector<char> first;  // labels: is the sample in the first group?
   bool exact = false;       // enumerate
   uint64_t seed = 0;
+  uint64_t stream = 1;    // of orders
   MatrixView<int> given;  // m x n, the caller's: +-1 (flips), or places counted from 1
 };
 
