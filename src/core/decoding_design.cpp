@@ -174,6 +174,7 @@ VoxelTable describe_voxels(const DecodingProblem& problem, const DecodingDesign&
 template <class RowAt>
 void LocationVoxels::fill(int64_t n_rows, int64_t first, int64_t count, RowAt row_at, arma::mat& to) const {
   to.set_size(n_rows, count);
+  if (to.is_empty()) return;
   for (int64_t j = 0; j < count; ++j) {
     const int column = (*columns_)[first + j];
     const double* from = x_.col(column);

@@ -52,6 +52,7 @@ void FoldForms::standardize(arma::mat& z, Moments& moments) const {
 }
 
 void FoldForms::apply(const Moments& moments, arma::mat& z) const {
+  if (z.is_empty()) return;
   for (arma::uword j = 0; j < z.n_cols; ++j) {
     double* column = z.colptr(j);
     const double mean = moments.mean[j], inverse = 1 / moments.sd[j];
@@ -86,6 +87,7 @@ void FoldForms::scatter(const DesignFold& fold, const arma::mat& rows, arma::mat
 void FoldForms::held_out(const DesignFold& fold, const Moments& moments, arma::mat& z) {
   const arma::mat& all = rows();
   z.set_size(fold.test.size(), all.n_cols);
+  if (z.is_empty()) return;
   for (arma::uword j = 0; j < z.n_cols; ++j) {
     const double* from = all.colptr(j);
     double* to = z.colptr(j);

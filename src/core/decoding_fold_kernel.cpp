@@ -67,7 +67,7 @@ bool FoldForms::part_of_kernel(const DesignFold& fold, arma::mat& train, arma::m
   const double grand_mean = arma::mean(train_means), before = arma::trace(train);
   for (arma::uword j = 0; j < train.n_cols; ++j) {
     train.col(j) -= train_means + (train_means[j] - grand_mean);
-    test.col(j) -= test_means + (train_means[j] - grand_mean);
+    if (!test.is_empty()) test.col(j) -= test_means + (train_means[j] - grand_mean);
   }
   return arma::trace(train) > kShrunk * before;
 }
@@ -112,7 +112,8 @@ void FoldForms::fold_kernel(const DesignFold& fold, arma::mat& train, arma::mat&
   };
   sum_of_panels(voxels_, n_train + n_test, make, all, control_);
   train = all.submat(0, 0, arma::size(n_train, n_train));
-  test = all.submat(n_train, 0, arma::size(n_test, n_train));
+  test.set_size(n_test, n_train);
+  if (n_test > 0) test = all.submat(n_train, 0, arma::size(n_test, n_train));
 }
 
 bool FoldForms::fit_kernel(const DesignFold& fold, double alpha, arma::mat& slopes, arma::mat* on) {

@@ -1,5 +1,6 @@
 #include "neighbourhoods.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -18,7 +19,7 @@ void ListedNeighbourhoods::members(int64_t location, std::vector<int>& columns) 
   for (int& column : columns) --column;
 }
 
-std::vector<std::array<int, 3>> sphere_offsets(const Affine3& a, double radius_mm) {
+std::vector<std::array<int, 3>> sphere_offsets(const Affine3& a, double radius_mm, const std::array<int64_t, 3>& dim) {
   const auto minor = [&](int i, int j) {  // cofactor of element (i, j)
     const int r = (i + 1) % 3, s = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
     return a[r][c] * a[s][d] - a[r][d] * a[s][c];
@@ -28,10 +29,10 @@ std::vector<std::array<int, 3>> sphere_offsets(const Affine3& a, double radius_m
   int most[3];
   for (int i = 0; i < 3; ++i) {  // row i of the inverse is column i of the cofactors over the determinant
     const double length = std::hypot(minor(0, i) / det, minor(1, i) / det, minor(2, i) / det) * reach;
-    if (!(length < 1e4)) {
-      throw Error(ErrorCode::invalid_argument, "an affine and a radius give a sphere of too many voxels");
+    if (!std::isfinite(length)) {
+      throw Error(ErrorCode::invalid_argument, "the affine has no inverse, or the radius is not finite");
     }
-    most[i] = static_cast<int>(std::floor(length));
+    most[i] = static_cast<int>(std::min(std::floor(length), static_cast<double>(dim[i] - 1)));
   }
   std::vector<std::array<int, 3>> out;
   for (int z = -most[2]; z <= most[2]; ++z) {
@@ -51,7 +52,7 @@ std::vector<std::array<int, 3>> sphere_offsets(const Affine3& a, double radius_m
 
 Spheres::Spheres(const std::array<int64_t, 3>& dim, const std::vector<int64_t>& place, const Affine3& affine,
                  double radius_mm, std::vector<int> centers)
-    : dim_(dim), place_(place), centers_(std::move(centers)), offsets_(sphere_offsets(affine, radius_mm)) {
+    : dim_(dim), place_(place), centers_(std::move(centers)), offsets_(sphere_offsets(affine, radius_mm, dim)) {
   column_at_.assign(dim[0] * dim[1] * dim[2], -1);
   for (size_t j = 0; j < place.size(); ++j) column_at_[place[j]] = static_cast<int>(j);
 }

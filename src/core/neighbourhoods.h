@@ -62,7 +62,8 @@ class Spheres : public Neighbourhoods {
   std::vector<Offset> offsets_;
 };
 
-// The offsets within the radius, the last axis slowest.
-std::vector<std::array<int, 3>> sphere_offsets(const Affine3& affine, double radius_mm);
+// The offsets within the radius and within an array of this size, the last axis slowest.
+std::vector<std::array<int, 3>> sphere_offsets(const Affine3& affine, double radius_mm,
+                                               const std::array<int64_t, 3>& dim);
 
 }  // namespace voxridge

@@ -59,7 +59,7 @@ TEST(Neighbourhoods, SpheresAreTheVoxelsWithinTheRadius) {
       const Grid grid = make_grid(dim, affine, ++seed);
       std::vector<int> centers;
       for (size_t j = 0; j < grid.place.size(); ++j) centers.push_back(static_cast<int>(j));
-      for (const double radius : {0.1, 2.0, 4.0, 6.3, 10.0}) {
+      for (const double radius : {0.1, 2.0, 4.0, 6.3, 10.0, 500.0}) {
         const Spheres spheres(dim, grid.place, affine, radius, centers);
         ASSERT_EQ(spheres.count(), static_cast<int64_t>(grid.place.size()));
         std::vector<int> got;
@@ -74,9 +74,11 @@ TEST(Neighbourhoods, SpheresAreTheVoxelsWithinTheRadius) {
 
 TEST(Neighbourhoods, TheBorderBelongsToTheSphere) {
   const Affine3 affine = {{{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}};
-  EXPECT_EQ(sphere_offsets(affine, 10).size(), 515u);    // lattice points within distance 5
-  EXPECT_EQ(sphere_offsets(affine, 9.99).size(), 485u);  // without the 30 at 5 exactly
-  EXPECT_EQ(sphere_offsets(affine, 1.9).size(), 1u);
+  const std::array<int64_t, 3> dim = {40, 40, 40};
+  EXPECT_EQ(sphere_offsets(affine, 10, dim).size(), 515u);    // lattice points within distance 5
+  EXPECT_EQ(sphere_offsets(affine, 9.99, dim).size(), 485u);  // without the 30 at 5 exactly
+  EXPECT_EQ(sphere_offsets(affine, 1.9, dim).size(), 1u);
+  EXPECT_EQ(sphere_offsets(affine, 1e9, {2, 3, 1}).size(), 15u);  // as far as the array reaches
 }
 
 TEST(Neighbourhoods, CentersMayBeAnySubsetInAnyOrder) {
@@ -106,7 +108,7 @@ TEST(Neighbourhoods, AListKeepsItsOrder) {
 }
 
 TEST(Neighbourhoods, AnImpossibleSphereIsRefused) {
-  EXPECT_THROW(sphere_offsets({{{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}}, 3), Error);
+  EXPECT_THROW(sphere_offsets({{{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}}, 3, {4, 4, 4}), Error);
 }
 
 }  // namespace voxridge_test
