@@ -3,10 +3,11 @@
 #' What a permutation test looks at besides single voxels: the size or mass of clusters, or TFCE. For the argument
 #' `enhance` of [one_sample_permutation_test()] and its relatives.
 #'
-#' Clusters are neighbouring voxels whose statistic is strictly beyond the threshold (within a millionth of it counts
-#' as equal to it); positive and negative ones are apart. The extent is the number of voxels, the mass the sum of |t| - threshold over them. p compares each cluster
-#' with the largest one of every permutation (0 where there is none), which controls the chance of any false cluster. It
-#' is not corrected for a choice among several thresholds: fix the threshold before looking.
+#' Clusters are neighbouring voxels whose statistic is strictly beyond the threshold (within a millionth of it counts as
+#' equal to it); positive and negative ones are apart. The extent is the number of voxels, the mass the sum of |t| -
+#' threshold over them. p compares each cluster with the largest one of every permutation (0 where there is none), which
+#' controls the chance of any false cluster. It is not corrected for a choice among several thresholds: fix the
+#' threshold before looking.
 #'
 #' TFCE needs no threshold: a voxel of height t > 0 gets the integral over h from 0 to t of e(h)^E h^H, where e(h) is
 #' the number of voxels of its cluster at the threshold h. It is taken exactly, not in steps; negative voxels get the

@@ -55,7 +55,9 @@ wanted() {
   if [ "$role" = test ]; then
     have_header gtest/gtest.h || echo libgtest-dev
     # what the tests of images compare with
-    imports_nibabel || echo python3-nibabel
+    imports nibabel || echo python3-nibabel
+    # what the tests of decoding compare with
+    imports sklearn || echo python3-sklearn
     have nifti_tool || echo nifti-bin
     if [ -f "$root/tests/cpp/CMakeLists.txt" ] && ! have cmake; then echo cmake; fi
   fi
@@ -102,9 +104,9 @@ have_header() {
 }
 
 # For the python3 of the path or that of the system, as the tests look for it.
-imports_nibabel() {
+imports() {
   for python in python3 /usr/bin/python3; do
-    have "$python" && "$python" -c 'import nibabel' >/dev/null 2>&1 && return 0
+    have "$python" && "$python" -c "import $1" >/dev/null 2>&1 && return 0
   done
   return 1
 }

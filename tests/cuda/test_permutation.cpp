@@ -81,10 +81,8 @@ struct CellCase {
     rule.n_changed = changed;
     rule.n = 20;
     rule.n_first = 8;
-    if (changed > 0) {
-      rule.sum_error = 0x1p-20;
-      rule.left_error = 0x1p-18;
-    }
+    rule.sum_error = changed > 0 ? 0x1p-20 : 0;
+    rule.left_error = 4 * rule.sum_error;
     const bool welch = kind == VOXRIDGE_WELCH;
     const int64_t segments = sums.rows / std::max<int64_t>(1, rows);
     sums = whole(sums.rows, cols, 2, welch ? 0x1p26 : 0x1p51 / static_cast<double>(segments), random);
@@ -116,8 +114,7 @@ struct CellCase {
         along += more;
         value += along < 0 ? -(along * along) : along * along;
       }
-      double left = 1 - along_nuisance - less;
-      if (value < 0) left = left + less + less;
+      const double narrow = 1 - along_nuisance - less, left = value < 0 ? narrow + less + less : narrow;
       return left < 0x1p-24 ? INFINITY : value / left;
     }
     const double n1 = 8, n2 = 12, a = sums(r, j) * 0x1p-26, b = sums(rows + r, j) * unit;
