@@ -100,7 +100,7 @@ print.brain_collection <- function(x, ...) {
 }
 
 # Programs that show the objects of a session call this: nothing must be read.
-#' @exportS3Method utils::str
+#' @rawNamespace S3method(utils::str,brain_collection)
 str.brain_collection <- function(object, ...) print.brain_collection(object)
 
 #' @export

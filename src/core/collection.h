@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "view.h"
 
 namespace voxridge {
+
+class NiftiReader;
 
 struct CollectionItem {
   std::string path;              // empty for a matrix in memory
@@ -49,9 +52,25 @@ struct RowOptions {
 // Row k of `rows` (the voxels of the range next to each other) is row places[k] of the item.
 using UseRows = std::function<void(const double* rows, const std::vector<int64_t>& places)>;
 
-// Rows of one item, a few at a time in the order of its file; one row, at place 0, where it is reduced.
-void read_item(const Collection& collection, int64_t item, VoxelRange voxels, const RowOptions& options,
-               const UseRows& use, const Control& control);
+// Reads items, one at a time. Items that are later volumes of the file read last go on where that ended: a gzip stream
+// with the maps of many subjects is read once, not once for each.
+class ItemReader {
+ public:
+  explicit ItemReader(const Collection& collection);
+  ~ItemReader();
+
+  // Rows of one item, a few at a time in the order of its file; one row, at place 0, where it is reduced.
+  void read(int64_t item, VoxelRange voxels, const RowOptions& options, const UseRows& use, const Control& control);
+
+ private:
+  NiftiReader& open(const CollectionItem& item);
+
+  const Collection& collection_;
+  std::unique_ptr<NiftiReader> reader_;
+  std::string path_;           // of the reader
+  int64_t last_volume_ = -1;   // that it has read
+  std::vector<double> rows_;
+};
 
 // Size and time of the files of an image, those of a pair taken together.
 struct ItemState {

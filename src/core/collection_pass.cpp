@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 
@@ -72,13 +73,16 @@ class Pass {
         options_(options),
         use_(use),
         control_(control),
-        turns_(static_cast<int64_t>(order_.size()), most_rows()) {}
+        turns_(static_cast<int64_t>(order_.size()), most_rows()) {
+    const int64_t n = std::clamp<int64_t>(control_.n_threads, 1, std::max<int64_t>(1, order_.size()));
+    for (int64_t k = 0; k < n; ++k) readers_.emplace_back(collection_);
+  }
 
   PassOutcome run() {
-    parallel_for(static_cast<int64_t>(order_.size()), control_.n_threads, [&](int64_t turn, int) {
+    parallel_for(static_cast<int64_t>(order_.size()), control_.n_threads, [&](int64_t turn, int worker) {
       if (turns_.has_ended(turn)) return;
       try {
-        read(turn);
+        read(turn, readers_[static_cast<size_t>(worker)]);
       } catch (const Ended&) {
       } catch (...) {  // stopped, or out of memory: nobody goes on
         turns_.end_after(-1);
@@ -105,16 +109,17 @@ class Pass {
     return most;
   }
 
-  void read(int64_t turn) {
+  void read(int64_t turn, ItemReader& reader) {
     const int64_t item = order_[turn];
     std::vector<char> used(static_cast<size_t>(rows_of(item)), 0);
     try {
-      read_item(collection_, item, voxels_, options_.rows, [&](const double* rows, const std::vector<int64_t>& places) {
+      const auto use = [&](const double* rows, const std::vector<int64_t>& places) {
         if (options_.in_order) turns_.wait(turn, places, control_);
         use_(item, rows, places);
         for (const int64_t place : places) used[place] = 1;
         if (options_.in_order) turns_.pass_on(places);
-      }, control_);
+      };
+      reader.read(item, voxels_, options_.rows, use, control_);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::file) throw;
       fail(turn, error, used);
@@ -146,6 +151,7 @@ class Pass {
   const UseItemRows& use_;
   const Control& control_;
   Turns turns_;
+  std::deque<ItemReader> readers_;  // one per thread
   std::mutex lock_;
   std::map<int64_t, Error> failed_;  // by turn
   bool spoilt_ = false;

@@ -15,18 +15,6 @@ namespace {
 constexpr int64_t kMostRows = 8, kLeastRows = 4;  // a cache line of 64 bytes across the columns of a result
 constexpr double kBlockBytes = 2e6;
 
-void check_item(const CollectionItem& item, const std::array<int64_t, 3>& dim, const NiftiReader& reader) {
-  const ItemState now = item_state(item.path);
-  if (now.size != item.size || now.modified != item.modified) {
-    throw Error(ErrorCode::file, file_name(item.path) + " has been changed since the collection was opened",
-                "changed");
-  }
-  const NiftiHeader& header = reader.header();
-  if (!std::equal(dim.begin(), dim.end(), header.dim.begin())) {
-    throw Error(ErrorCode::file, reader.name() + " has other dimensions than the mask", "dim");
-  }
-}
-
 // The rows of a matrix, a few at a time.
 void matrix_rows(const CollectionItem& item, VoxelRange voxels, double* rows, int64_t most, const UseRows& use,
                  const Control& control) {
@@ -95,29 +83,55 @@ ItemState item_state(const std::string& path) {
   return out;
 }
 
-void read_item(const Collection& collection, int64_t place, VoxelRange voxels, const RowOptions& options,
-               const UseRows& use, const Control& control) {
-  const CollectionItem& item = collection.items[place];
+ItemReader::ItemReader(const Collection& collection) : collection_(collection) {}
+ItemReader::~ItemReader() = default;
+
+NiftiReader& ItemReader::open(const CollectionItem& item) {
+  const ItemState now = item_state(item.path);
+  if (now.size != item.size || now.modified != item.modified) {
+    const std::string how = now.size < 0 ? " is not there any more"
+                                         : " has been changed since the collection was opened";
+    throw Error(ErrorCode::file, file_name(item.path) + how, "changed");
+  }
+  const int64_t first = *std::min_element(item.volumes.begin(), item.volumes.end());
+  if (!reader_ || path_ != item.path || first <= last_volume_) {
+    reader_ = std::make_unique<NiftiReader>(item.path);
+    path_ = item.path;
+    if (!std::equal(collection_.dim.begin(), collection_.dim.end(), reader_->header().dim.begin())) {
+      throw Error(ErrorCode::file, reader_->name() + " has other dimensions than the mask", "dim");
+    }
+  }
+  last_volume_ = *std::max_element(item.volumes.begin(), item.volumes.end());
+  return *reader_;
+}
+
+void ItemReader::read(int64_t place, VoxelRange voxels, const RowOptions& options, const UseRows& use,
+                      const Control& control) {
+  const CollectionItem& item = collection_.items[place];
   const int64_t most = std::max<int64_t>(1, options.block_rows(item.n_rows(), voxels.n));
-  std::vector<double> rows(static_cast<size_t>(most * voxels.n));
-  const auto read = [&](const UseRows& use_rows) {
-    if (item.path.empty() || item.matrix.data != nullptr) {
-      matrix_rows(item, voxels, rows.data(), most, use_rows, control);
+  rows_.resize(static_cast<size_t>(most * voxels.n));
+  const auto read_rows = [&](const UseRows& use_rows) {
+    if (item.matrix.data != nullptr) {
+      matrix_rows(item, voxels, rows_.data(), most, use_rows, control);
       return;
     }
-    NiftiReader reader(item.path);
-    check_item(item, collection.dim, reader);
-    const auto first = collection.index.begin() + voxels.first;
-    reader.read_blocks<double>(
-        item.volumes, std::vector<int64_t>(first, first + voxels.n), rows.data(), most,
-        [&](const std::vector<int64_t>& places) { use_rows(rows.data(), places); }, control);
+    const auto first = collection_.index.begin() + voxels.first;
+    const std::vector<int64_t> index(first, first + voxels.n);
+    try {
+      open(item).read_blocks<double>(
+          item.volumes, index, rows_.data(), most,
+          [&](const std::vector<int64_t>& places) { use_rows(rows_.data(), places); }, control);
+    } catch (...) {
+      reader_.reset();
+      throw;
+    }
   };
   if (options.within == Within::none) {
-    read(use);
+    read_rows(use);
     return;
   }
   Reduction reduction(voxels.n, options);
-  read([&](const double* values, const std::vector<int64_t>& places) { reduction.add(values, places.size()); });
+  read_rows([&](const double* values, const std::vector<int64_t>& places) { reduction.add(values, places.size()); });
   use(reduction.finish(), {0});
 }
 

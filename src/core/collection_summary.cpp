@@ -23,24 +23,40 @@ struct Moments {
   }
 };
 
-template <bool squares, bool skip>
-void add_rows(Moments& to, int64_t n_voxels, const double* rows, const std::vector<int64_t>& places) {
-  const size_t n = places.size();
-  const int64_t n_rows = static_cast<int64_t>(to.n_items.size());
-  std::vector<double> k(n);
-  for (size_t r = 0; r < n; ++r) k[r] = static_cast<double>(++to.n_items[places[r]]);
+// `width` rows at neighbouring places, the k-th of each: their cells lie side by side.
+template <bool squares, bool skip, int width>
+void add_block(const Moments& to, int64_t n_rows, int64_t n_voxels, const double* rows, int64_t place, double k) {
   for (int64_t voxel = 0; voxel < n_voxels; ++voxel) {
-    for (size_t r = 0; r < n; ++r) {
-      const double x = rows[static_cast<int64_t>(r) * n_voxels + voxel];
-      const int64_t cell = voxel * n_rows + places[r];
+    const int64_t cell = voxel * n_rows + place;
+    double* const mean = to.mean + cell;
+    double* const m2 = squares ? to.m2 + cell : nullptr;
+    int32_t* const counts = skip ? to.counts + cell : nullptr;
+    for (int r = 0; r < width; ++r) {
+      const double x = rows[r * n_voxels + voxel];
       if (skip && !std::isfinite(x)) continue;
-      const double count = skip ? ++to.counts[cell] : k[r];
+      const double count = skip ? ++counts[r] : k;
       if (squares) {
-        add_value(x, count, to.mean[cell], to.m2[cell]);
+        add_value(x, count, mean[r], m2[r]);
       } else {
-        add_value(x, count, to.mean[cell]);
+        add_value(x, count, mean[r]);
       }
     }
+  }
+}
+
+template <bool squares, bool skip>
+void add_rows(Moments& to, int64_t n_voxels, const double* rows, const std::vector<int64_t>& places) {
+  const int64_t n_rows = static_cast<int64_t>(to.n_items.size()), n = static_cast<int64_t>(places.size());
+  for (const int64_t place : places) ++to.n_items[place];
+  const double k = static_cast<double>(to.n_items[places[0]]);  // the items before have been added everywhere
+  for (int64_t r = 0; r < n;) {
+    int64_t run = 1;
+    while (r + run < n && places[r + run] == places[r] + run) ++run;
+    const auto add = run >= 8   ? add_block<squares, skip, 8>
+                     : run >= 4 ? add_block<squares, skip, 4>
+                                : add_block<squares, skip, 1>;
+    add(to, n_rows, n_voxels, rows + r * n_voxels, places[r], k);
+    r += run >= 8 ? 8 : run >= 4 ? 4 : 1;
   }
 }
 

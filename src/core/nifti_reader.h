@@ -27,7 +27,7 @@ class NiftiReader {
   // Value of voxel index[k] in volume volumes[v] -> out[v * volume_step + k * voxel_step]. Volumes and voxels count
   // from 0; volumes come in any order and may repeat, voxels increase; no index means all voxels. T: float, double, or
   // int32_t for unscaled integers that fit it. When the last volume is read, so is the rest of a gzip stream, whose
-  // checksum is compared. Each reader reads once, by read() or by read_blocks().
+  // checksum is compared. A reader goes forward: another call may ask for later volumes only.
   template <class T>
   void read(const std::vector<int64_t>& volumes, const std::vector<int64_t>& index, T* out, int64_t volume_step,
             int64_t voxel_step, const Control& control);
