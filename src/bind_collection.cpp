@@ -7,6 +7,7 @@
 
 #include "core/byte_sink.h"
 #include "core/collection_summary.h"
+#include "core/memory.h"
 #include "r_session.h"
 #include "r_view.h"
 
@@ -53,8 +54,10 @@ voxridge::PassOptions pass_options(const Rcpp::List& options) {
 
 // A vector where an item has one row.
 SEXP new_result(SEXPTYPE type, int64_t rows, int64_t columns) {
-  return rows == 1 ? Rf_allocVector(type, columns)
-                   : Rf_allocMatrix(type, static_cast<int>(rows), static_cast<int>(columns));
+  if (rows == 1) return Rf_allocVector(type, columns);
+  const SEXP out = Rf_allocMatrix(type, static_cast<int>(rows), static_cast<int>(columns));
+  if (type == REALSXP) voxridge::advise_large_pages(REAL(out), sizeof(double) * static_cast<size_t>(rows * columns));
+  return out;
 }
 
 // A data frame of item, name and reason.

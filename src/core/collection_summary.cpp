@@ -150,9 +150,11 @@ class Summariser {
  private:
   int64_t used_items(int group) const {
     int64_t n = 0;
-    for (size_t i = 0; i < excluded_.size(); ++i) n += !excluded_[i] && collection_.items[i].group == group;
+    for (size_t i = 0; i < excluded_.size(); ++i) n += !excluded_[i] && group_of(i) == group;
     return n;
   }
+
+  int group_of(size_t item) const { return options_.n_groups == 1 ? 0 : collection_.items[item].group; }
 
   void clear(VoxelRange voxels) {
     const int64_t from = voxels.first * n_rows_, cells = voxels.n * n_rows_;
@@ -194,7 +196,7 @@ class Summariser {
       for (size_t i = 0; i < excluded_.size(); ++i) steps += excluded_[i] ? 0 : collection_.items[i].n_rows();
       control_.expect(steps);
       const auto add = [&](int64_t item, const double* rows, const std::vector<int64_t>& places) {
-        add_rows(groups_[collection_.items[item].group], voxels.n, rows, places);
+        add_rows(groups_[static_cast<size_t>(group_of(static_cast<size_t>(item)))], voxels.n, rows, places);
       };
       const PassOutcome outcome = pass_over(collection_, excluded_, voxels, options_.pass, add, control_);
       ++report_.passes;

@@ -14,7 +14,7 @@ enum class Summary { mean, sd, t };
 struct SummaryOptions {
   Summary what = Summary::mean;
   PassOptions pass;
-  int n_groups = 1;       // items say which they belong to; two for a two-sample t
+  int n_groups = 1;       // two for a two-sample t: items say which they belong to
   bool var_equal = true;  // of two groups
   double mu = 0;          // the mean, or difference of means, that t is about
   double missing = 0;     // stands where there is no result
