@@ -65,6 +65,7 @@ matrix_items <- function(matrices, mask, volumes, call) {
 }
 
 as_plain_matrix <- function(x) {
+  if (identical(names(attributes(x)), "dim")) return(x)  # no copy
   attributes(x) <- list(dim = dim(x))
   x
 }
@@ -155,10 +156,9 @@ check_once <- function(paths, volumes, call) {
 default_names <- function(paths, volumes) {
   parts <- strsplit(sub("\\.(nii|hdr|img)(\\.gz)?$", "", absolute_path(paths)), "[/\\\\]")
   label <- function(depth) vapply(parts, function(part) paste(utils::tail(part, depth), collapse = "_"), "")
-  depth <- 1L
-  files <- match(paths, unique(paths))
-  while (length(unique(label(depth))) < max(files) && depth < max(lengths(parts))) depth <- depth + 1L
-  names <- label(depth)
+  n_files <- length(unique(paths))
+  enough <- Find(function(depth) length(unique(label(depth))) == n_files, seq_len(max(lengths(parts)) - 1L))
+  names <- label(enough %||% 1L)
   shared <- names %in% names[duplicated(names)]
   single <- shared & lengths(volumes) == 1L
   names[single] <- paste0(names[single], "_", vapply(volumes[single], `[`, 0, 1L))

@@ -23,11 +23,11 @@
 #' @param progress TRUE shows a progress bar on the console (stderr), which counts volumes; never in scripts, tests and
 #'   knitr.
 #'
-#' @returns A double matrix, volumes x voxels of the mask, or a vector over the voxels where items have one volume or are
-#'   reduced to one; NA where there is no value, for `collection_sd()` (which divides by the number of values less 1)
-#'   also where there is a single one. Attributes: `mask`, so that [brain_map()] and [plot_map()] work; `n`, the number
-#'   of items used; `skipped`, a data frame of `item`, `name` and `reason`; with `na = "skip"` also `counts`, integers of
-#'   the shape of the result.
+#' @returns A double matrix, volumes x voxels of the mask, or a vector over the voxels where items have one volume or
+#'   are reduced to one; NA where there is no value, for `collection_sd()` (which divides by the number of values less
+#'   1) also where there is a single one. Attributes: `mask`, so that [brain_map()] and [plot_map()] work; `n`, the
+#'   number of items used; `skipped`, a data frame of `item`, `name` and `reason`; with `na = "skip"` also `counts`,
+#'   integers of the shape of the result.
 #' @inheritSection voxridge_threads Threads
 #' @section Errors:
 #' `voxridge_error_type`, `voxridge_error_shape` (items of different numbers of volumes, too few items),
@@ -66,7 +66,7 @@ collection_sd <- function(x, within = c("none", "mean", "sd"), na = c("propagate
 summarise_items <- function(x, what, least, within, na, on_error, n_threads, progress, call) {
   validate_collection(x, "x", call)
   settings <- item_settings(within, na, on_error, call)
-  check_item_count(length(x$paths), least, count_label(least, "item"), call)
+  check_item_count(length(x$paths), least, "item{?s}", call)
   out <- pass_over_items(x, c(settings, list(what = what, n_groups = 1L, var_equal = TRUE, mu = 0, df = FALSE)),
                          integer(length(x$paths)), x$mask, n_threads, progress, call)
   check_item_count(attr(out$value, "n"), least, "item{?s} that can be read", call)

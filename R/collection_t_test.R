@@ -5,8 +5,8 @@
 #'
 #' With N items, t = (mean - mu) / sqrt(M2 / (N (N - 1))), M2 being the sum of squared deviations from the mean. For two
 #' groups `estimate` is the mean of the first minus that of the second, and t has the pooled variance and N - 2 degrees
-#' of freedom, or with `var_equal = FALSE` Welch's error and degrees of freedom. p is two-sided. `q_fdr` is Benjamini and
-#' Hochberg's false discovery rate over the voxels of one map.
+#' of freedom, or with `var_equal = FALSE` Welch's error and degrees of freedom. p is two-sided. `q_fdr` is Benjamini
+#' and Hochberg's false discovery rate over the voxels of one map.
 #'
 #' Statistics by permutation, with an error rate for the whole map, are those of [one_sample_permutation_test()] and its
 #' relatives on [stack_items()].
@@ -37,8 +37,8 @@
 #' Benjamini, Y., Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful approach to
 #' multiple testing. Journal of the Royal Statistical Society B 57, 289-300. \doi{10.1111/j.2517-6161.1995.tb02031.x}
 #'
-#' Welch, B. L. (1947). The generalization of Student's problem when several different population variances are involved.
-#' Biometrika 34, 28-35. \doi{10.1093/biomet/34.1-2.28}
+#' Welch, B. L. (1947). The generalization of Student's problem when several different population variances are
+#' involved. Biometrika 34, 28-35. \doi{10.1093/biomet/34.1-2.28}
 #' @seealso [collection_mean()], [stack_items()], [one_sample_permutation_test()].
 #' @examples
 #' mask <- brain_mask(array(1, c(4, 4, 3)), affine = diag(c(3, 3, 4, 1)))
@@ -59,14 +59,14 @@ collection_t_test <- function(x, group = NULL, mu = 0, var_equal = TRUE, within 
   var_equal <- as_flag(var_equal)
   groups <- as_item_groups(group, x, call)
   settings <- item_settings(within, na, on_error, call)
-  check_group_sizes(tabulate(groups, nlevels(groups)), var_equal, call)
+  check_t_groups(tabulate(groups, nlevels(groups)), var_equal, call)
   per_voxel_df <- settings$skip_missing || nlevels(groups) == 2L && !var_equal
   settings <- c(settings, list(what = "t", n_groups = nlevels(groups), var_equal = var_equal, mu = as.double(mu),
                                df = per_voxel_df))
   raw <- pass_over_items(x, settings, as.integer(groups) - 1L, NULL, n_threads, progress, call)
   n <- raw$rest$n
-  check_group_sizes(n, var_equal, call)
-  df <- if (per_voxel_df) raw$df else sum(n) - length(n)
+  check_t_groups(n, var_equal, call)
+  df <- if (per_voxel_df) raw$df else as.double(sum(n) - length(n))
   p <- 2 * stats::pt(-abs(raw$value), df)
   structure(
     list(
@@ -141,7 +141,7 @@ as_item_groups <- function(group, x, call) {
         "argument", found = levels(groups), call = call)
 }
 
-check_group_sizes <- function(n, var_equal, call) {
+check_t_groups <- function(n, var_equal, call) {
   ok <- if (length(n) == 1L) n >= 2L else if (var_equal) all(n >= 1L) && sum(n) >= 3L else all(n >= 2L)
   if (ok) return(invisible(n))
   must <- if (length(n) == 1L) "at least 2 items"

@@ -73,20 +73,21 @@ finished_file <- function(task, item) {
 }
 
 write_item <- function(result, item, task, mask) {
+  call <- rlang::current_env()
   paths <- output_paths(task$stems[[item$item]])
   key <- task$keys[[item$item]]
   image <- result_image(result, mask)
   if (is.null(image)) {
     bytes <- serialize(list(key = key, result = result), NULL)
-    run_core(core_write_bytes(bytes, paths[2L], 6L), NULL)
+    run_core(core_write_bytes(bytes, paths[2L], 6L), call)
     unlink(paths[1L])  # of another function
     return(paths[2L])
   }
-  like <- if (!is.na(item$path)) file_image(read_header(item$path, call = NULL))
-  header <- output_header(image, array_image(image, mask$affine, "result", NULL), like, NULL, "auto", NULL)
+  like <- if (!is.na(item$path)) file_image(read_header(item$path, call = call))
+  header <- output_header(image, array_image(image, mask$affine, "result", call), like, NULL, "auto", call)
   header$description <- paste0(OUTPUT_MARK, key)
   if (!is.double(image) && startsWith(header$datatype, "float") && anyNA(image)) storage.mode(image) <- "double"
-  run_nifti_write(core_nifti_write(image, paths[1L], header, 6L, core_control(1L, call = NULL)), paths[1L], NULL)
+  run_nifti_write(core_nifti_write(image, paths[1L], header, 6L, core_control(1L, call = call)), paths[1L], call)
   unlink(paths[2L])
   paths[1L]
 }

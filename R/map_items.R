@@ -7,11 +7,12 @@
 #' every item has its own stream, which follows from the state of R's generator (`set.seed()`). Packages that provide
 #' the plan's workers, and the files, must be there on every worker.
 #'
-#' With `write_to` results go to files as soon as they are there: a number per voxel, a matrix with a column per voxel or
-#' an array of the dimensions of the mask to `<name>.nii.gz` (as float32), anything else to `<name>.rds`, a list of `key`
-#' and `result`. A reader sees the whole file or none. When the call is made again, items are not computed whose file is
-#' there and was made of the same input (path, volumes, size, time) by the same code of `f` and the same further
-#' arguments; other variables that `f` uses do not count. Files that `map_items()` did not write are never replaced.
+#' With `write_to` results go to files as soon as they are there: a number per voxel, a matrix with a column per voxel
+#' or an array of the dimensions of the mask to `<name>.nii.gz` (as float32), anything else to `<name>.rds`, a list of
+#' `key` and `result`. A reader sees the whole file or none. When the call is made again, items are not computed whose
+#' file is there and was made of the same input (path, volumes, size, time) by the same code of `f` and the same
+#' further arguments; other variables that `f` uses do not count. Files that `map_items()` did not write are never
+#' replaced.
 #'
 #' @param x A [brain_collection()].
 #' @param f A function of a matrix, volumes x voxels, with the attribute `mask`. If it has an argument `info`, it gets
@@ -25,8 +26,9 @@
 #'   and knitr.
 #'
 #' @returns Without `write_to` a named list of what `f` returned, in the order of the items; the condition where it
-#'   failed (`on_error = "skip"`). With `write_to`, invisibly, a [brain_collection()] of the images that were written, or
-#'   where some results are no images, the paths of all files, with the names of the items; without items that failed.
+#'   failed (`on_error = "skip"`). With `write_to`, invisibly, a [brain_collection()] of the images that were written,
+#'   or where some results are no images, the paths of all files, with the names of the items; without items that
+#'   failed.
 #' @section Errors:
 #' `voxridge_error_item` (items that cannot be read, or for which `f` failed; fields `item`, their numbers,
 #' `conditions` and `results`), `voxridge_error_file` (a folder that cannot be written, a full disk, a file of another

@@ -9,8 +9,8 @@
 #' @inheritParams collection_mean
 #' @param f NULL (the default), or a function of a matrix, volumes x voxels, that returns a number per voxel, or a
 #'   matrix with a column per voxel, of which `row` is taken; see [map_items()].
-#' @param row NULL (the default), or the row of each item, or of each result of `f`, that is taken: a number, or with `f`
-#'   a name.
+#' @param row NULL (the default), or the row of each item, or of each result of `f`, that is taken: a number, or with
+#'   `f` a name.
 #' @param within `"none"` (the default); `"mean"` or `"sd"` take that of the volumes of each item. Only without `f` and
 #'   `row`.
 #' @param na What is left out of such a mean or standard deviation: nothing (`"propagate"`, the default), or values that
