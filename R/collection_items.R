@@ -120,7 +120,8 @@ check_equal_rows <- function(x, within, call) {
 
 check_item_count <- function(n, least, what, call) {
   if (n >= least) return(invisible(n))
-  abort(paste0("{.arg x} must have at least {least} ", what, ", not {n}."), "shape", expected = least, found = n, call = call)
+  abort(paste0("{.arg x} must have at least {least} ", what, ", not {n}."), "shape",
+        expected = least, found = n, call = call)
 }
 
 inform_passes <- function(passes, restarted) {

@@ -20,10 +20,12 @@ test_that("one sample: the numbers of t.test()", {
 test_that("two groups: pooled and Welch's, by column, vector and factor", {
   problem <- collection_problem(n = 9L, rows = 2L, data = data.frame(sex = rep(c("m", "f", "f"), 3)))
   which <- problem$x$data$sex
-  by_voxel <- function(what, ...) over_items(problem$values, function(x) {
-    out <- stats::t.test(x[which == "f"], x[which == "m"], ...)
-    if (what == "estimate") -diff(out$estimate) else out[[what]]
-  })
+  by_voxel <- function(what, ...) {
+    over_items(problem$values, function(x) {
+      out <- stats::t.test(x[which == "f"], x[which == "m"], ...)
+      if (what == "estimate") -diff(out$estimate) else out[[what]]
+    })
+  }
   pooled <- collection_t_test(problem$x, group = "sex", mu = 2)
   expect_close(pooled$statistic, by_voxel("statistic", var.equal = TRUE, mu = 2), 1e-12)
   expect_close(pooled$p, by_voxel("p.value", var.equal = TRUE, mu = 2), 1e-12)
