@@ -40,10 +40,11 @@
 #' @examples
 #' mask <- brain_mask(array(1, c(4, 4, 3)), affine = diag(c(3, 3, 4, 1)))
 #' set.seed(1)
-#' runs <- brain_collection(list(a = matrix(rnorm(40 * 48), 40), b = matrix(rnorm(40 * 48), 40)), mask)
 #' designs <- list(a = matrix(rnorm(40 * 3), 40), b = matrix(rnorm(40 * 3), 40))
+#' respond <- function(X) X %*% matrix(rnorm(3 * 48), 3) + rnorm(40 * 48)
+#' runs <- brain_collection(lapply(designs, respond), mask)
 #' fits <- map_items(runs, function(Y, info) {
-#'   fit_ridge(designs[[info$item]], Y, alphas = c(1, 10, 100), cv = 4, n_threads = 1)
+#'   fit_ridge(designs[[info$item]], Y, cv = 4, n_threads = 1)
 #' })
 #' dim(coef(fits$a))
 #' folder <- tempfile()
