@@ -19,8 +19,8 @@
 #' Rows do not depend on the order in which the system lists files.
 #' @source The Brain Imaging Data Structure specification, \url{https://bids-specification.readthedocs.io}.
 #' @references
-#' Gorgolewski, K. J., et al. (2016). The brain imaging data structure, a format for organizing and describing outputs of
-#' neuroimaging experiments. Scientific Data 3, 160044. \doi{10.1038/sdata.2016.44}
+#' Gorgolewski, K. J., et al. (2016). The brain imaging data structure, a format for organizing and describing outputs
+#' of neuroimaging experiments. Scientific Data 3, 160044. \doi{10.1038/sdata.2016.44}
 #' @seealso [brain_collection()].
 #' @examples
 #' folder <- tempfile()
@@ -46,8 +46,8 @@ bids_table <- function(path, ...) {
                  rep(TRUE, nrow(images)))
   if (!any(keep)) {
     what <- if (length(wanted)) " that {.arg ...} asks for"
-    abort(paste0("{.arg path} must be a folder with images named as in BIDS", what, ", not one with none of {nrow(images)}."),
-          "argument", found = nrow(images))
+    abort(paste0("{.arg path} must be a folder with images named as in BIDS", what,
+                 ", not one with none of {nrow(images)}."), "argument", found = nrow(images))
   }
   images <- images[keep, ]
   tables <- parse_bids(files[endsWith(files, ".tsv")])

@@ -44,7 +44,7 @@
 #' respond <- function(X) X %*% matrix(rnorm(3 * 48), 3) + rnorm(40 * 48)
 #' runs <- brain_collection(lapply(designs, respond), mask)
 #' fits <- map_items(runs, function(Y, info) {
-#'   fit_ridge(designs[[info$item]], Y, cv = 4, n_threads = 1)
+#'   fit_ridge(designs[[info$item]], Y, alphas = 10^(-6:4), cv = 4, n_threads = 1)
 #' })
 #' dim(coef(fits$a))
 #' folder <- tempfile()

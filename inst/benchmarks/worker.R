@@ -76,6 +76,8 @@ before <- memory_mb("VmRSS")
 # Warm-up: one fit, and up to four more within a second (R compiles functions to byte code in their first calls).
 warm_start <- Sys.time()
 for (i in 1:5) {
+  fit <- NULL
+  invisible(gc())
   fit <- engine$fit(data, job)
   if (difftime(Sys.time(), warm_start, units = "secs") > 1) break
 }
