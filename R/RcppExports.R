@@ -29,6 +29,22 @@ core_binary_score <- function(score, y, logits, weights) {
     .Call(`_voxridge_core_binary_score`, score, y, logits, weights)
 }
 
+core_item_states <- function(paths) {
+    .Call(`_voxridge_core_item_states`, paths)
+}
+
+core_collection_summary <- function(collection, options, mask, control) {
+    .Call(`_voxridge_core_collection_summary`, collection, options, mask, control)
+}
+
+core_collection_stack <- function(collection, options, control) {
+    .Call(`_voxridge_core_collection_stack`, collection, options, control)
+}
+
+core_write_bytes <- function(bytes, path, level) {
+    invisible(.Call(`_voxridge_core_write_bytes`, bytes, path, level))
+}
+
 core_cuda_info <- function(plugin) {
     .Call(`_voxridge_core_cuda_info`, plugin)
 }

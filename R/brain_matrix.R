@@ -21,7 +21,8 @@
 #'   (the default for models), `"best_alphas"`, `"coefs"`, `"intercept"`, `"gammas"`, ... Of a fit of
 #'   [fit_logistic_ridge()], whose features are voxels, a value or a row per feature: `"coefs"` (the default),
 #'   `"center"`, `"scale"`. They are weights of a filter: they say what the decoder uses, not where a signal is. Of a
-#'   permutation test `"statistic"` (the default), `"estimate"`, `"p"`, `"p_fwer"`, `"q_fdr"` or `"counts"`.
+#'   permutation test `"statistic"` (the default), `"estimate"`, `"p"`, `"p_fwer"`, `"q_fdr"` or `"counts"`; of
+#'   [collection_t_test()] `"statistic"` (the default), `"estimate"`, `"p"` or `"q_fdr"`.
 #'   Of a bootstrap `"z"` (the default), `"estimate"`, `"mean"`, `"sd"`, `"lower"` or `"upper"`, a volume per feature
 #'   or new sample. Of [decode()] at parcels or spheres a metric (the first is the default), `"p"`, `"p_fwer"`,
 #'   `"q_fdr"`, `"counts"`, `"null_mean"` or `"pooled"` (a volume per metric where there are several), or `"size"`; of
@@ -154,13 +155,15 @@ result_element <- function(x, what, call) {
   logistic <- inherits(x, "voxridge_logistic")
   permuted <- inherits(x, "voxridge_permutation_test")
   resampled <- inherits(x, "voxridge_bootstrap")
-  what <- what %||% if (logistic) "coefs" else if (permuted) "statistic" else if (resampled) "z"
+  tested <- inherits(x, "voxridge_t_test")
+  what <- what %||% if (logistic) "coefs" else if (permuted || tested) "statistic" else if (resampled) "z"
                     else if (inherits(x, "voxridge_fit")) "scores"
   is_map <- vapply(unclass(x), function(element) is.numeric(element) && length(dim(element)) < 3L, NA)
   maps <- setdiff(names(x)[is_map], c("format", "alphas", "dims"))
   if (logistic) maps <- intersect(maps, c("coefs", "center", "scale", "penalty"))
   if (permuted) maps <- intersect(maps, PERMUTATION_MAPS)
   if (resampled) maps <- intersect(maps, BOOTSTRAP_MAPS)
+  if (tested) maps <- intersect(maps, T_TEST_MAPS)
   if (rlang::is_string(what) && what %in% maps) {
     return(if (logistic && is.matrix(x[[what]])) t(x[[what]]) else x[[what]])
   }

@@ -26,6 +26,7 @@
 #' | `voxridge_error_bands` | feature spaces without names or columns, with repeated names, or not those of a fit |
 #' | `voxridge_error_gammas` | weights of feature spaces that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_nifti` | a file that is not a NIfTI image, is damaged, or cannot be read or written as asked |
+#' | `voxridge_error_item` | items of a collection that are missing, damaged or changed, or on which a function failed |
 #' | `voxridge_error_grid` | images or masks of other sizes or places in space, or an affine that cannot be used |
 #' | `voxridge_error_not_estimable` | a contrast that the nuisance part of a design explains, or that shuffling keeps |
 #' | `voxridge_error_newdata` | new data whose columns are not those of the fit |
@@ -78,6 +79,8 @@
 #' | `voxridge_warning_nothing_to_test` | every column of a permutation test is constant or not finite | every call |
 #' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, a target or a fold skipped | every call |
+#' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
+#' | `voxridge_warning_skipped_items` | items of a collection that could not be read were left out | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
@@ -86,6 +89,7 @@
 #' `voxridge_message_few_values`: numbers that are decoded by regression, with few different values.
 #' `voxridge_message_few_permutations`: a permutation test whose smallest possible p is above 0.05.
 #' `voxridge_message_no_constant`: a design without a constant column.
+#' `voxridge_message_passes`: files of a collection that are read several times, for want of memory.
 #' `voxridge_message_rows_drawn`: a bootstrap of single rows, of data that were cleaned run by run.
 #' `voxridge_message_separable`: a plane separates the classes, in a logistic regression of fewer features than samples.
 #' `voxridge_message_serving`: where `serve(wait = TRUE)` listens.

@@ -111,6 +111,56 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_item_states
+Rcpp::List core_item_states(const std::vector<std::string>& paths);
+RcppExport SEXP _voxridge_core_item_states(SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const std::vector<std::string>& >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_item_states(paths));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_collection_summary
+Rcpp::List core_collection_summary(const Rcpp::List& collection, const Rcpp::List& options, SEXP mask, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_collection_summary(SEXP collectionSEXP, SEXP optionsSEXP, SEXP maskSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type collection(collectionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_collection_summary(collection, options, mask, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_collection_stack
+Rcpp::List core_collection_stack(const Rcpp::List& collection, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_collection_stack(SEXP collectionSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type collection(collectionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_collection_stack(collection, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_write_bytes
+void core_write_bytes(const Rcpp::RawVector& bytes, const std::string& path, int level);
+RcppExport SEXP _voxridge_core_write_bytes(SEXP bytesSEXP, SEXP pathSEXP, SEXP levelSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< int >::type level(levelSEXP);
+    core_write_bytes(bytes, path, level);
+    return R_NilValue;
+END_RCPP
+}
 // core_cuda_info
 Rcpp::List core_cuda_info(std::string plugin);
 RcppExport SEXP _voxridge_core_cuda_info(SEXP pluginSEXP) {
@@ -742,6 +792,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_bootstrap_ridge", (DL_FUNC) &_voxridge_core_bootstrap_ridge, 7},
     {"_voxridge_core_sigmoid", (DL_FUNC) &_voxridge_core_sigmoid, 2},
     {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
+    {"_voxridge_core_item_states", (DL_FUNC) &_voxridge_core_item_states, 1},
+    {"_voxridge_core_collection_summary", (DL_FUNC) &_voxridge_core_collection_summary, 4},
+    {"_voxridge_core_collection_stack", (DL_FUNC) &_voxridge_core_collection_stack, 3},
+    {"_voxridge_core_write_bytes", (DL_FUNC) &_voxridge_core_write_bytes, 3},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
     {"_voxridge_core_cuda_solver", (DL_FUNC) &_voxridge_core_cuda_solver, 1},
     {"_voxridge_core_cuda_try", (DL_FUNC) &_voxridge_core_cuda_try, 1},

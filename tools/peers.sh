@@ -20,6 +20,7 @@ sklearn=1.9.1
 himalaya=0.4.11
 threadpoolctl=3.8.0
 nilearn=0.14.1
+nibabel=5.4.2
 packaging=26.0
 fastapi=0.165.0
 pydantic=2.14.4
@@ -82,6 +83,7 @@ want threadpoolctl "$threadpoolctl"
 want packaging "$packaging" # himalaya imports it without declaring it
 want himalaya "$himalaya"
 want nilearn "$nilearn" # permutation tests
+want nibabel "$nibabel" # collections of images
 
 # what the scoring server is compared with
 want fastapi "$fastapi"

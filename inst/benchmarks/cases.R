@@ -10,7 +10,7 @@
 #   more: threads and repeats (the least number of timed fits) where a case has its own; bands (how many), candidates
 #     (rows of band weights to try) and outer (outer folds) of banded cases; model = "logistic" for data with two
 #     classes, and lambda, its only penalty, where there is one; model = "inference" for permutation tests, and
-#     permutations, how many.
+#     permutations, how many; model = "collection" for files, and items, how many.
 
 both <- c("white", "power")
 

@@ -57,7 +57,8 @@ compare_case <- function(case, spectrum, settings, here) {
     switch(case$model %||% "linear",
       linear = list(alphas = write_case_alphas(data_dir, case$n_alphas)),
       logistic = list(alphas = write_case_lambdas(data_dir, case)),
-      inference = list(permutations = case$permutations, rows = write_case_rows(data_dir, case)))
+      inference = list(permutations = case$permutations, rows = write_case_rows(data_dir, case)),
+      collection = list(items = case$items, files = write_case_items(data_dir, case)))
   )
   if (!is.null(case$bands)) job <- c(job, write_case_gammas(data_dir, case))
   run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
@@ -97,7 +98,7 @@ compare_case <- function(case, spectrum, settings, here) {
   names <- c("ours-R", paste0("peer-", peer))
   agreement <- if (case$peer %in% c("blas_rate", "ours_20_alphas") || is.null(peer)) {
     list(alphas_equal = NA_real_, coef_difference = NA_real_)
-  } else if (inference) {
+  } else if (inference || identical(case$model, "collection")) {
     inference_agreement(settings$work_dir, names)
   } else if (logistic) {
     logistic_agreement(settings$work_dir, names, case, job)

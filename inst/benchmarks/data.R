@@ -92,9 +92,10 @@ write_case_data <- function(case, spectrum, root) {
   bands <- case$bands %||% 1
   model <- case$model %||% "linear"
   dir <- file.path(root, sprintf("%s-%d-%d-%d-%d-%s", spectrum, case$n, case$p, case$t, bands, model))
-  if (file.exists(file.path(dir, "mean_eigenvalue.bin"))) return(dir)
+  if (file.exists(file.path(dir, "mean_eigenvalue.bin")) || model == "collection" && dir.exists(dir)) return(dir)
   unlink(list.files(root, "^(white|power)-", full.names = TRUE), recursive = TRUE)
   dir.create(dir, recursive = TRUE)
+  if (model == "collection") return(dir) # its files come one by one
   data <- switch(model,
     linear = simulate_case(case$n, case$p, case$t, spectrum, bands),
     logistic = simulate_logistic(case$n, case$p, case$t, spectrum),

@@ -8,11 +8,11 @@
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 here <- dirname(normalizePath(script))
-for (file in c("data", "logistic", "inference", "sides", "engines", "engines_logistic", "engines_inference", "compare",
-  "host", "render", "servers", "serving", "serving_rows")) {
+for (file in c("data", "logistic", "inference", "collection", "sides", "engines", "engines_logistic",
+  "engines_inference", "engines_collection", "compare", "host", "render", "servers", "serving", "serving_rows")) {
   source(file.path(here, paste0(file, ".R")))
 }
-r_engines <- c(r_engines, logistic_engines, inference_engines)
+r_engines <- c(r_engines, logistic_engines, inference_engines, collection_engines)
 
 parse_arguments <- function(arguments) {
   settings <- list(domain = "ridge", size = "full", repeats = 5, threads = 2, only = "", sides = "both", rounds = 2,

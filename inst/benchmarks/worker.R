@@ -6,6 +6,7 @@ source(file.path(here, "sides.R"))
 source(file.path(here, "engines.R"))
 source(file.path(here, "engines_logistic.R"))
 source(file.path(here, "engines_inference.R"))
+source(file.path(here, "engines_collection.R"))
 
 memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
@@ -18,14 +19,18 @@ forget_peak <- function() {
 }
 
 job <- read_fields(commandArgs(TRUE)[1])
-for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats", "permutations"),
+for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats", "permutations",
+  "items"),
   names(job))) {
   job[[name]] <- as.integer(job[[name]])
 }
-engine <- c(r_engines, logistic_engines, inference_engines)[[job$engine]]
+engine <- c(r_engines, logistic_engines, inference_engines, collection_engines)[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
-data <- if (job$engine == "blas_rate") NULL else list(
+data <- if (job$engine == "blas_rate") NULL else if (!is.null(job$files)) list(
+  paths = utils::head(list.files(job$files, "^item-", full.names = TRUE), job$items),
+  mask = voxridge::brain_mask(file.path(job$files, "mask.nii.gz"))
+) else list(
   X = read_doubles(file.path(job$data, "X.bin"), c(job$n, job$p)),
   Y = read_doubles(file.path(job$data, "Y.bin"), c(job$n, job$t)),
   alphas = if (!is.null(job$alphas)) read_doubles(job$alphas),
@@ -71,6 +76,8 @@ before <- memory_mb("VmRSS")
 # Warm-up: one fit, and up to four more within a second (R compiles functions to byte code in their first calls).
 warm_start <- Sys.time()
 for (i in 1:5) {
+  fit <- NULL
+  invisible(gc())
   fit <- engine$fit(data, job)
   if (difftime(Sys.time(), warm_start, units = "secs") > 1) break
 }

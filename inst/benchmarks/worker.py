@@ -100,7 +100,11 @@ def measure(engine, job):
 
 def main():
     job = read_fields(sys.argv[1])
-    engine = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES}[job["engine"]](job)
+    known = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES}
+    if "files" in job:  # needs nibabel, the others do not
+        import engines_collection
+        known = engines_collection.ENGINES
+    engine = known[job["engine"]](job)
     (tune if job.get("tune") == "yes" else measure)(engine, job)
 
 

@@ -66,6 +66,19 @@ bool file_exists(const std::string& path) {
   return look_up(path, &info);
 }
 
+FileState file_state(const std::string& path) {
+  FileInfo info;
+  if (!look_up(path, &info)) return {};
+#if defined(_WIN32)
+  const double part = 0;
+#elif defined(__APPLE__)
+  const double part = 1e-9 * static_cast<double>(info.st_mtimespec.tv_nsec);
+#else
+  const double part = 1e-9 * static_cast<double>(info.st_mtim.tv_nsec);
+#endif
+  return {static_cast<int64_t>(info.st_size), static_cast<double>(info.st_mtime) + part};
+}
+
 ByteSource::ByteSource(const std::string& path) : name_(file_name(path)), file_(nullptr, std::fclose) {
   size_ = size_of(path, name_);
   file_.reset(std::fopen(path.c_str(), "rb"));

@@ -54,4 +54,11 @@ std::string file_name(const std::string& path);
 
 bool file_exists(const std::string& path);
 
+// Size in bytes, and the time of the last change in seconds since 1970; -1 and 0 where there is no such file.
+struct FileState {
+  int64_t size = -1;
+  double modified = 0;
+};
+FileState file_state(const std::string& path);
+
 }  // namespace voxridge

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
+#include <utility>
 
 #include "bytes.h"
 #include "error.h"
@@ -42,6 +42,16 @@ std::string partner_of(const std::string& path, const std::string& from, const s
 }
 
 }  // namespace
+
+std::vector<std::string> nifti_files(const std::string& path) {
+  std::vector<std::string> out{path};
+  for (const auto& [from, to] : {std::pair(".img", ".hdr"), std::pair(".hdr", ".img")}) {
+    for (const std::string& name : partners(path, from, to)) {
+      if (out.size() == 1 && file_exists(name)) out.push_back(name);
+    }
+  }
+  return out;
+}
 
 NiftiReader::NiftiReader(const std::string& path) {
   const bool is_image = !partners(path, ".img", ".hdr").empty();
@@ -143,48 +153,88 @@ void NiftiReader::read_volume(int64_t volume, const std::vector<int64_t>& index,
   }
 }
 
+namespace {
+
+// Places of the volumes in the order of the file; equal ones keep their order.
+std::vector<int64_t> file_order(const std::vector<int64_t>& volumes) {
+  std::vector<int64_t> order(volumes.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return volumes[a] < volumes[b]; });
+  return order;
+}
+
+}  // namespace
+
+// Each volume goes to the row that `row_of` gives for its place; a repeated one is copied from the row before it.
+template <class T, class RowOf>
+void NiftiReader::read_rows(const std::vector<int64_t>& volumes, const std::vector<int64_t>& index,
+                            const RowOf& row_of, const Control& control) {
+  check_wanted(volumes, index);
+  const int64_t n = index.empty() ? header_.voxels() : static_cast<int64_t>(index.size());
+  chunk_.resize(kChunk);
+  const T* previous = nullptr;
+  int64_t last = -1;
+  for (const int64_t place : file_order(volumes)) {
+    T* const row = row_of(place);
+    if (volumes[place] != last) {
+      read_volume(volumes[place], index, row, control);
+    } else if (row != previous) {
+      std::copy_n(previous, n, row);
+    }
+    previous = row;
+    last = volumes[place];
+    control.advance(1);
+  }
+}
+
+template <class T>
+void NiftiReader::read_blocks(const std::vector<int64_t>& volumes, const std::vector<int64_t>& index, T* rows,
+                              int64_t most, const std::function<void(const std::vector<int64_t>& places)>& use,
+                              const Control& control) {
+  if (volumes.empty()) return;
+  const int64_t n = index.empty() ? header_.voxels() : static_cast<int64_t>(index.size());
+  std::vector<int64_t> places;
+  const auto row_of = [&](int64_t place) {
+    if (static_cast<int64_t>(places.size()) == most) {
+      use(places);
+      places.clear();
+    }
+    places.push_back(place);
+    return rows + (static_cast<int64_t>(places.size()) - 1) * n;
+  };
+  read_rows<T>(volumes, index, row_of, control);
+  use(places);
+  finish(volumes, control);
+}
+
 template <class T>
 void NiftiReader::read(const std::vector<int64_t>& volumes, const std::vector<int64_t>& index, T* out,
                        int64_t volume_step, int64_t voxel_step, const Control& control) {
   if (volumes.empty()) return;
-  check_wanted(volumes, index);
-  const int64_t n = index.empty() ? header_.voxels() : static_cast<int64_t>(index.size());
-  chunk_.resize(kChunk);
-  std::vector<int64_t> order(volumes.size());
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return volumes[a] < volumes[b]; });
-
-  // Volumes go to their places directly where their voxels are neighbours there, else a few at a time by way of `rows`.
-  const bool direct = voxel_step == 1;
-  const int64_t n_rows =
-      direct ? 1 : std::clamp<int64_t>(kRowBytes / (n * static_cast<int64_t>(sizeof(T))), 1, kMostRows);
-  std::vector<T> rows(direct ? 0 : static_cast<size_t>(n_rows * n));
-  std::vector<T*> places;
-  const auto write_rows = [&] {
-    for (int64_t k = 0; k < n; ++k) {
-      for (size_t r = 0; r < places.size(); ++r) places[r][k * voxel_step] = rows[r * n + k];
-    }
-    places.clear();
-  };
-  const T* previous = nullptr;  // the row that was read last
-  for (size_t v = 0; v < order.size(); ++v) {
-    const int64_t volume = volumes[order[v]];
-    T* const place = out + order[v] * volume_step;
-    if (static_cast<int64_t>(places.size()) == n_rows && !direct) write_rows();
-    T* const row = direct ? place : rows.data() + static_cast<int64_t>(places.size()) * n;
-    if (v > 0 && volume == volumes[order[v - 1]]) {
-      if (row != previous) std::copy_n(previous, n, row);
-    } else {
-      read_volume(volume, index, row, control);
-    }
-    previous = row;
-    places.push_back(place);
-    control.advance(1);
+  if (voxel_step == 1) {
+    read_rows<T>(volumes, index, [&](int64_t place) { return out + place * volume_step; }, control);
+    finish(volumes, control);
+    return;
   }
-  if (!direct) write_rows();
-  if (volumes[order.back()] == header_.volumes() - 1) source_->finish(control);
+  // Where voxels are no neighbours, a few volumes at a time go across the columns.
+  const int64_t n = index.empty() ? header_.voxels() : static_cast<int64_t>(index.size());
+  const int64_t n_rows = std::clamp<int64_t>(kRowBytes / (n * static_cast<int64_t>(sizeof(T))), 1, kMostRows);
+  std::vector<T> rows(static_cast<size_t>(n_rows * n));
+  const auto write_rows = [&](const std::vector<int64_t>& places) {
+    for (int64_t k = 0; k < n; ++k) {
+      for (size_t r = 0; r < places.size(); ++r) out[places[r] * volume_step + k * voxel_step] = rows[r * n + k];
+    }
+  };
+  read_blocks<T>(volumes, index, rows.data(), n_rows, write_rows, control);
 }
 
+// The rest of a gzip stream, so that its checksum is compared, where the last volume was wanted.
+void NiftiReader::finish(const std::vector<int64_t>& volumes, const Control& control) {
+  if (*std::max_element(volumes.begin(), volumes.end()) == header_.volumes() - 1) source_->finish(control);
+}
+
+template void NiftiReader::read_blocks(const std::vector<int64_t>&, const std::vector<int64_t>&, double*, int64_t,
+                                       const std::function<void(const std::vector<int64_t>&)>&, const Control&);
 template void NiftiReader::read(const std::vector<int64_t>&, const std::vector<int64_t>&, float*, int64_t, int64_t,
                                 const Control&);
 template void NiftiReader::read(const std::vector<int64_t>&, const std::vector<int64_t>&, double*, int64_t, int64_t,
