@@ -79,7 +79,6 @@
 #' | `voxridge_warning_nothing_to_test` | every column of a permutation test is constant or not finite | every call |
 #' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, a target or a fold skipped | every call |
-#' | `voxridge_warning_single_class` | one class: no area under the curve, or a target that is skipped | every call |
 #' | `voxridge_warning_skipped_items` | items of a collection that could not be read were left out | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
