@@ -195,6 +195,7 @@ describe_rows <- function(x, n) {
 # A double matrix without NA checks. Double matrices are returned as they are; integer and logical ones are copied.
 as_double_matrix <- function(x, arg = rlang::caller_arg(x), call = rlang::caller_env()) {
   force(arg)
+  if (is_store(x)) x <- run_core(as.matrix(validate_store(x, arg, call)), call)
   if (is.data.frame(x)) x <- data_frame_matrix(x, arg, call)
   if (isS4(x) && length(dim(x)) == 2L) refuse_s4_matrix(x, arg, call)
   if (inherits(x, "integer64") || !is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
@@ -286,7 +287,7 @@ check_same_rows <- function(Y, n, arg_y = "Y", arg_x = "X", call = rlang::caller
 }
 
 nonfinite_columns <- function(x) {
-  if (inherits(x, "voxridge_target_store")) x$nonfinite else core_nonfinite_columns(x)
+  if (is_store(x)) x$nonfinite else core_nonfinite_columns(x)
 }
 
 check_finite_columns <- function(x, arg, what = "feature", advice = NULL, call = rlang::caller_env()) {

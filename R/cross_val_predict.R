@@ -54,7 +54,7 @@ cross_val_predict_ridge <- function(X, Y, alphas, cv = 5, fit_intercept = FALSE,
   score <- as_score(score_func, call)
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
   design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
-  targets <- as_targets(Y, nrow(design$X), na_targets, call = call)
+  targets <- as_targets(Y, nrow(design$X), na_targets, call = call, stream = TRUE)
   alphas <- as_alphas(alphas, sizes = c(1L, ncol(targets$Y)))
   check_whole_runs(design$folds, list(X = design$X, Y = targets$Y), call)
   check_held_out_once(design$folds, call)

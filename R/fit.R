@@ -126,7 +126,7 @@ as_keep <- function(keep, call) as_choice(keep, c("data", "none"), arg = "keep",
 
 # The mask that the columns of Y came through, where Y carries one.
 target_mask <- function(Y) {
-  mask <- attr(Y, "mask", exact = TRUE)
+  mask <- if (is_store(Y)) Y[["mask"]] else attr(Y, "mask", exact = TRUE)
   if (inherits(mask, "brain_mask") && is.list(mask) && isTRUE(mask[["n"]] == NCOL(Y))) mask
 }
 
@@ -165,6 +165,9 @@ check_kept <- function(fit, what, call, arg = "object") {
 
 # The kept features, one matrix per band, in the order of the bands of the fit.
 kept_parts <- function(fit) if (is_banded(fit)) unname(fit$data$Xs) else list(fit$data$X)
+
+# The kept targets as a matrix.
+kept_targets <- function(fit) if (is_store(fit$data$Y)) as.matrix(fit$data$Y) else fit$data$Y
 
 sample_names <- function(fit) {
   rownames(fit$data$Y) %||% Find(Negate(is.null), lapply(kept_parts(fit), rownames))

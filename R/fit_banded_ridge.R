@@ -66,7 +66,7 @@ fit_banded_ridge <- function(Xs, Y, bands = NULL, alphas = alpha_grid(Xs), cv = 
   default_grid <- missing(alphas)
   Xs <- as_bands(Xs, bands, call)
   design <- band_design(Xs, cv, fit_intercept, call)
-  targets <- as_target_matrix(Y, design$n, call = call, arg_x = "Xs")
+  targets <- as_target_matrix(Y, design$n, call = call, arg_x = "Xs", stream = TRUE)
   if (default_grid) alphas <- run_core(alpha_grid(Xs), call)
   settings$alphas <- as_alphas(alphas)
   if (!targets$is_vector) Y <- targets$Y

@@ -86,7 +86,7 @@ fit_ridge <- function(X, Y, alphas = alpha_grid(X), cv = 5, score_func = "r2", f
   design <- ridge_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
   if (settings$standardize) check_standardize(design, settings$coef_form, call)
   X <- design$X
-  targets <- as_target_matrix(Y, nrow(X), call = call)
+  targets <- as_target_matrix(Y, nrow(X), call = call, stream = TRUE)
   if (default_grid) {
     alphas <- run_core(alpha_grid(if (settings$standardize) standardized(as_features(X)) else X), call)
   }

@@ -287,7 +287,7 @@ residuals.voxridge_fit <- function(object, ...) {
   call <- rlang::current_env()
   validate_fit(object)
   check_kept(object, c("features", "Y"), call)
-  out <- object$data$Y - predict_fit(object, NULL, NULL, call)
+  out <- kept_targets(object) - predict_fit(object, NULL, NULL, call)
   if (object$is_vector) return(with_names(out, sample_names(object)))
   attributes(out) <- list(dim = dim(out))
   with_dimnames(out, list(sample_names(object), object$targets))

@@ -22,14 +22,14 @@ as_design <- function(X, cv, fit_intercept, call = rlang::caller_env()) {
 setting <- function(value, given) list(value = value, given = given)
 
 # list(Y, is_vector, names, skip): Y as a double matrix, samples x targets; `skip` are targets to leave out.
-as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
-  targets <- as_target_matrix(Y, n, arg, call, arg_x)
+as_targets <- function(Y, n, na_targets = NULL, arg = "Y", call = rlang::caller_env(), arg_x = "X", stream = FALSE) {
+  targets <- as_target_matrix(Y, n, arg, call, arg_x, stream)
   c(targets, list(skip = skipped_targets(targets$Y, targets$is_vector, na_targets, arg, call)))
 }
 
-# The same before missing values are looked for.
-as_target_matrix <- function(Y, n, arg = "Y", call = rlang::caller_env(), arg_x = "X") {
-  if (inherits(Y, "voxridge_target_store")) {
+# The same before missing values are looked for. A store stays one for callers that stream targets.
+as_target_matrix <- function(Y, n, arg = "Y", call = rlang::caller_env(), arg_x = "X", stream = FALSE) {
+  if (stream && is_store(Y)) {
     Y <- validate_store(Y, arg, call)
     check_same_rows(Y, n, arg, arg_x, call)
     return(list(Y = Y, is_vector = FALSE, names = Y$names))

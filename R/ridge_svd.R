@@ -38,7 +38,7 @@ ridge_svd <- function(X, y, alpha = 1, device = "cpu", n_threads = NULL) {
   }
   backend <- solver_backend(device, call = call)
   X <- as_features(X)
-  targets <- as_targets(y, nrow(X), arg = "y", call = call)
+  targets <- as_targets(y, nrow(X), arg = "y", call = call, stream = TRUE)
   alpha <- as_alphas(alpha, sizes = c(1L, ncol(targets$Y)))
   check_coef_memory(ncol(X), ncol(targets$Y), call)
   options <- list(

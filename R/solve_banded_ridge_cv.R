@@ -127,7 +127,7 @@ solve_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concentrati
   design <- band_design(as_bands(Xs, bands, call), cv, fit_intercept, call)
   n_iter <- as_n_iter(n_iter, design$bands$names)
   concentration <- as_concentration(concentration, n_iter)
-  targets <- as_targets(Y, design$n, na_targets, call = call, arg_x = "Xs")
+  targets <- as_targets(Y, design$n, na_targets, call = call, arg_x = "Xs", stream = TRUE)
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
   check_band_memory(design, targets, n_candidates(n_iter), options, call)

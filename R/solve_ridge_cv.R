@@ -119,7 +119,7 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
   options <- c(options, coef_file(coefs_path, options$coefs, call))
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
   design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
-  targets <- as_targets(Y, nrow(design$X), na_targets, call = call)
+  targets <- as_targets(Y, nrow(design$X), na_targets, call = call, stream = TRUE)
   search_ridge(design, targets, alphas, score, options, backend, n_threads, progress, call)
 }
 

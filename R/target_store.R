@@ -62,6 +62,8 @@ target_store <- function(x, path = NULL, mask = NULL, type = c("float32", "float
   write_store(from, path, type, progress, call)
 }
 
+is_store <- function(x) inherits(x, "voxridge_target_store")
+
 STORE_TYPES <- c("float32", "float64")
 STRIPE <- 512  # columns, as in the core
 

@@ -158,7 +158,7 @@ augment.voxridge_fit <- function(x, newdata = NULL, Y = NULL, ...) {
   check_coefs(x, call, "x")
   if (is.null(newdata)) {
     check_kept(x, c("features", "Y"), call)
-    observed <- x$data$Y
+    observed <- kept_targets(x)
     new <- list(parts = kept_parts(x), samples = sample_names(x))
   } else {
     new <- newdata_parts(x, newdata, NULL, call)

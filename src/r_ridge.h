@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/ridge.h"
+#include "r_session.h"
 #include "r_store.h"
 #include "r_view.h"
 
@@ -45,7 +46,8 @@ class TargetInput {
  public:
   TargetInput(SEXP Y, const Rcpp::List& options) {
     if (Rf_isNewList(Y)) {
-      store_ = std::make_unique<voxridge::StoreReader>(layout_of(Rcpp::List(Y)));
+      const voxridge::StoreLayout layout = layout_of(Rcpp::List(Y));
+      with_conditions([&] { store_ = std::make_unique<voxridge::StoreReader>(layout); });
       targets.y = {nullptr, store_->layout().rows, store_->layout().cols, store_->layout().rows};
       targets.source = store_.get();
     } else {
@@ -110,7 +112,8 @@ struct CoefResult {
     out.intercept = data_of(intercept);
     if (!Rf_isNull(path)) {
       const bool single = Rcpp::as<std::string>(options["store_type"]) == "float32";
-      store_ = std::make_unique<voxridge::StoreWriter>(Rcpp::as<std::string>(path), rows, n_targets, single);
+      const std::string file = Rcpp::as<std::string>(path);
+      with_conditions([&] { store_ = std::make_unique<voxridge::StoreWriter>(file, rows, n_targets, single); });
       out.store = store_.get();
       out.coefs = {nullptr, rows, n_targets, rows};
       return;

@@ -73,8 +73,27 @@ test_that("coefficients go to a store where that is asked for", {
   expect_lte(max(abs(filed$coefs[, ] - kept$coefs) / abs(kept$coefs)), 2^-24)
   expect_identical(filed[c("best_alphas", "cv_scores", "intercept")], kept[c("best_alphas", "cv_scores", "intercept")])
   expect_kind(solve_ridge_cv(d$X, d$Y, alphas = grid, coefs_path = path), "argument", "coefs_path")
+  expect_kind(solve_ridge_cv(d$X, d$Y, alphas = grid, coefs_path = file.path(path, "no", "folder")), "file")
   expect_kind(solve_ridge_cv(d$X, d$Y, alphas = grid, coefs_path = tempfile(), return_coefs = "none"), "conflict",
                  "coefs_path")
+})
+
+test_that("a store is read where a function does not stream it", {
+  d <- store_data(t = 60L)
+  store <- target_store(d$Y, withr::local_tempfile(), type = "float64")
+  fit <- function(Y) muffle_edge(fit_ridge(d$X, Y, n_threads = 2))
+  from_store <- fit(store)
+  from_matrix <- fit(d$Y)
+  expect_s3_class(from_store$data$Y, "voxridge_target_store")
+  expect_identical(coef(from_store), coef(from_matrix))
+  expect_identical(residuals(from_store), residuals(from_matrix))
+  expect_identical(augment(from_store), augment(from_matrix))
+  expect_identical(score(from_store, d$X, store), score(from_matrix, d$X, d$Y))
+  expect_identical(null_scores(from_store), null_scores(from_matrix))
+  test <- function(Y) one_sample_permutation_test(Y, n_permutations = 200, seed = 1)$p
+  expect_identical(test(store), test(d$Y))
+  boot <- function(Y) bootstrap_ridge(d$X, Y, alphas = 1, n_boot = 100, seed = 1)$upper
+  expect_identical(suppressWarnings(boot(store)), suppressWarnings(boot(d$Y)))
 })
 
 test_that("missing values are known without reading the targets", {
