@@ -10,7 +10,7 @@ predict_case <- function(id, what, ..., n_alphas = 1, wanted = NA, more = list()
 }
 
 # What others documented for linear SVMs at these sizes, on two other machines; the lower of their times is taken.
-nltools_report <- "nltools' documentation, linear SVM, the faster of two other machines (Apple M3, Nvidia GB10), other data"
+nltools_report <- "nltools' documentation, linear SVM, the faster of two machines (Apple M3, Nvidia GB10), other data"
 
 # A cube of voxels of 3 mm; the spheres around its inner voxels are whole.
 box_of <- function(side) list(grid = rep(side, 3), p = side^3, spheres = (side - 6)^3)

@@ -1,5 +1,5 @@
-"""The Python sides of the decoding cases: scikit-learn's classifiers by cross_val_predict, one location after the other,
-one run left out at a time. Which voxels a location has is found before the clock starts.
+"""The Python sides of the decoding cases: scikit-learn's classifiers by cross_val_predict, one location after the
+other, one run left out at a time. Which voxels a location has is found before the clock starts.
 """
 import importlib.metadata
 import os

@@ -1,7 +1,8 @@
 # Data of the decoding cases, where they decode, and whether both sides predicted the same.
 
-# The voxels of a grid that a case has, in the order of columns: voxels x 3 places from 1. "box" is all of it, "scattered"
-# as many as there are, "brain" an ellipsoid of 24 % of the volume, about what brains have of their images.
+# The voxels of a grid that a case has, in the order of columns: voxels x 3 places from 1. "box" is all of it,
+# "scattered" so many of it at random, "brain" an ellipsoid of 25 % of the volume, about what brains have of their
+# images.
 grid_voxels <- function(grid, shape, n_voxels = NULL) {
   places <- unname(as.matrix(expand.grid(lapply(grid, seq_len))))
   if (shape == "scattered") {
