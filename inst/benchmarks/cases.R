@@ -10,7 +10,10 @@
 #   more: threads and repeats (the least number of timed fits) where a case has its own; bands (how many), candidates
 #     (rows of band weights to try) and outer (outer folds) of banded cases; model = "logistic" for data with two
 #     classes, and lambda, its only penalty, where there is one; model = "inference" for permutation tests, and
-#     permutations, how many; model = "collection" for files, and items, how many.
+#     permutations, how many; model = "collection" for files, and items, how many; model = "predict" for decoding, with
+#     permutations (of labels), scale, where ("whole", "parcels" or "spheres"), parcels (how many) or grid, shape,
+#     margin, voxel_mm and radius_mm (predict.R), and spheres and peer_spheres, how many each side decodes, where
+#     seconds are per sphere.
 
 both <- c("white", "power")
 

@@ -49,7 +49,7 @@ compare_case <- function(case, spectrum, settings, here) {
   data_dir <- write_case_data(case, spectrum, settings$work_dir)
   logistic <- identical(case$model, "logistic")
   inference <- identical(case$model, "inference")
-  kinds <- "\\.(job|result|log|alphas|candidates|coefs|counts|maxima|statistics)$"
+  kinds <- "\\.(job|result|log|alphas|candidates|coefs|counts|maxima|statistics|predictions|decisions)$"
   unlink(list.files(settings$work_dir, kinds, full.names = TRUE))
   job <- c(
     list(n = case$n, p = case$p, t = case$t, folds = case$folds, precision = case$precision, output = case$output,
@@ -58,7 +58,8 @@ compare_case <- function(case, spectrum, settings, here) {
       linear = list(alphas = write_case_alphas(data_dir, case$n_alphas)),
       logistic = list(alphas = write_case_lambdas(data_dir, case)),
       inference = list(permutations = case$permutations, rows = write_case_rows(data_dir, case)),
-      collection = list(items = case$items, files = write_case_items(data_dir, case)))
+      collection = list(items = case$items, files = write_case_items(data_dir, case)),
+      predict = write_case_locations(data_dir, case))
   )
   if (!is.null(case$bands)) job <- c(job, write_case_gammas(data_dir, case))
   run <- function(side, job) run_worker(side, job, settings$work_dir, settings$threads, settings$limit_s, here)
@@ -100,6 +101,8 @@ compare_case <- function(case, spectrum, settings, here) {
     list(alphas_equal = NA_real_, coef_difference = NA_real_)
   } else if (inference || identical(case$model, "collection")) {
     inference_agreement(settings$work_dir, names)
+  } else if (identical(case$model, "predict")) {
+    predict_agreement(settings$work_dir, names)
   } else if (logistic) {
     logistic_agreement(settings$work_dir, names, case, job)
   } else {
@@ -110,8 +113,11 @@ compare_case <- function(case, spectrum, settings, here) {
 
 result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, untuned, settings) {
   first <- function(runs) if (length(runs)) runs[[1]] else list()
-  ours_s <- unlist(lapply(ours_runs, seconds_of))
-  peer_s <- unlist(lapply(peer_runs, seconds_of))
+  # per sphere where the sides decode so many of them
+  ours_count <- case$spheres %||% 1
+  peer_count <- case$peer_spheres %||% 1
+  ours_s <- unlist(lapply(ours_runs, seconds_of)) / ours_count
+  peer_s <- unlist(lapply(peer_runs, seconds_of)) / peer_count
   nodes <- number_of(first(ours_runs), "nodes")
   if (case$peer == "blas_rate") {
     work <- if (identical(case$model, "inference")) {
@@ -142,7 +148,8 @@ result_row <- function(case, spectrum, ours_runs, peer_runs, agreement, tried, u
     ratio = middle(peer_s) / middle(ours_s), wanted = unname(case$wanted[spectrum]),
     alphas_equal = agreement$alphas_equal, coef_difference = agreement$coef_difference,
     ours_gradient = agreement$ours_gradient %||% NA_real_, peer_gradient = agreement$peer_gradient %||% NA_real_,
-    ours_cpu_s = largest(ours_runs, "cpu_seconds"), peer_cpu_s = largest(peer_runs, "cpu_seconds"),
+    ours_cpu_s = largest(ours_runs, "cpu_seconds") / ours_count,
+    peer_cpu_s = largest(peer_runs, "cpu_seconds") / peer_count,
     ours_before_mb = largest(ours_runs, "before_mb"), ours_peak_mb = largest(ours_runs, "peak_mb"),
     peer_before_mb = if (no_memory) NA_real_ else largest(peer_runs, "before_mb"),
     peer_peak_mb = if (no_memory) NA_real_ else largest(peer_runs, "peak_mb"),

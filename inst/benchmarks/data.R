@@ -99,7 +99,8 @@ write_case_data <- function(case, spectrum, root) {
   data <- switch(model,
     linear = simulate_case(case$n, case$p, case$t, spectrum, bands),
     logistic = simulate_logistic(case$n, case$p, case$t, spectrum),
-    inference = simulate_inference(case$n, case$p, case$t)
+    inference = simulate_inference(case$n, case$p, case$t),
+    predict = simulate_predict(case$n, case$p, case$t)
   )
   write_doubles(data$X, file.path(dir, "X.bin"))
   write_doubles(data$Y, file.path(dir, "Y.bin"))

@@ -22,7 +22,8 @@ results_table <- function(rows, threads) {
   absent <- rep(NA, nrow(rows)) # columns that an older file lacks
   choice <- ifelse(grepl("^logistic-", rows$case), "lambda",
     ifelse(grepl("^inference-", rows$case), "counts",
-      ifelse(is.na(rows$candidates %||% absent), "alpha", "alpha and weights")))
+      ifelse(grepl("^predict-", rows$case), "classes",
+        ifelse(is.na(rows$candidates %||% absent), "alpha", "alpha and weights"))))
   size <- sprintf("n=%d p=%d t=%d", rows$n, rows$p, rows$t)
   other <- !rows$threads %in% threads
   size[other] <- sprintf("%s, %d thread%s", size, rows$threads, ifelse(rows$threads == 1, "", "s"))[other]

@@ -8,11 +8,12 @@
 
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 here <- dirname(normalizePath(script))
-for (file in c("data", "logistic", "inference", "collection", "sides", "engines", "engines_logistic",
-  "engines_inference", "engines_collection", "compare", "host", "render", "servers", "serving", "serving_rows")) {
+for (file in c("data", "logistic", "inference", "collection", "predict", "sides", "engines", "engines_logistic",
+  "engines_inference", "engines_collection", "engines_predict", "compare", "host", "render", "servers", "serving",
+  "serving_rows")) {
   source(file.path(here, paste0(file, ".R")))
 }
-r_engines <- c(r_engines, logistic_engines, inference_engines, collection_engines)
+r_engines <- c(r_engines, logistic_engines, inference_engines, collection_engines, predict_engines)
 
 parse_arguments <- function(arguments) {
   settings <- list(domain = "ridge", size = "full", repeats = 5, threads = 2, only = "", sides = "both", rounds = 2,
@@ -53,7 +54,7 @@ save_row <- function(row, path) {
 }
 
 say_row <- function(row) {
-  seconds <- function(x) if (is.na(x)) "-" else sprintf("%.3f s", x)
+  seconds <- function(x) if (is.na(x)) "-" else if (x < 0.02) sprintf("%.3f ms", 1e3 * x) else sprintf("%.3f s", x)
   gradients <- if (!is.na(row$peer_gradient)) {
     sprintf(", gradients %s, %s", format(row$ours_gradient, digits = 2), format(row$peer_gradient, digits = 2))
   }

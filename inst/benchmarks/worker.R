@@ -7,6 +7,7 @@ source(file.path(here, "engines.R"))
 source(file.path(here, "engines_logistic.R"))
 source(file.path(here, "engines_inference.R"))
 source(file.path(here, "engines_collection.R"))
+source(file.path(here, "engines_predict.R"))
 
 memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
@@ -20,11 +21,10 @@ forget_peak <- function() {
 
 job <- read_fields(commandArgs(TRUE)[1])
 for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats", "permutations",
-  "items"),
-  names(job))) {
+  "items", "n_centers", "n_compared"), names(job))) {
   job[[name]] <- as.integer(job[[name]])
 }
-engine <- c(r_engines, logistic_engines, inference_engines, collection_engines)[[job$engine]]
+engine <- c(r_engines, logistic_engines, inference_engines, collection_engines, predict_engines)[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
 data <- if (job$engine == "blas_rate") NULL else if (!is.null(job$files)) list(
@@ -95,7 +95,8 @@ peak <- memory_mb("VmHWM")
 
 answer <- engine$answer(fit, data, job)
 prefix <- sub("\\.result$", "", job$result)
-for (kind in intersect(c("alphas", "candidates", "coefs", "counts", "maxima", "statistics"), names(answer))) {
+for (kind in intersect(c("alphas", "candidates", "coefs", "counts", "maxima", "statistics", "predictions",
+  "decisions"), names(answer))) {
   if (!is.null(answer[[kind]])) write_doubles(answer[[kind]], paste(prefix, kind, sep = "."))
 }
 write_fields(c(

@@ -13,6 +13,7 @@ import numpy as np
 import engines
 import engines_inference
 import engines_logistic
+import engines_predict
 
 
 def read_fields(path):
@@ -88,7 +89,7 @@ def measure(engine, job):
     peak = memory_mb("VmHWM")
     prefix = job["result"].removesuffix(".result")
     answer = engine.answer(result)
-    for name in ("alphas", "candidates", "coefs", "counts", "maxima", "statistics"):
+    for name in ("alphas", "candidates", "coefs", "counts", "maxima", "statistics", "predictions", "decisions"):
         if answer.get(name) is not None:
             np.asarray(answer[name], dtype=np.float64).ravel(order="F").tofile(f"{prefix}.{name}")
     write_fields({
@@ -100,7 +101,7 @@ def measure(engine, job):
 
 def main():
     job = read_fields(sys.argv[1])
-    known = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES}
+    known = {**engines.ENGINES, **engines_logistic.ENGINES, **engines_inference.ENGINES, **engines_predict.ENGINES}
     if "files" in job:  # needs nibabel, the others do not
         import engines_collection
         known = engines_collection.ENGINES
