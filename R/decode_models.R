@@ -282,5 +282,6 @@ null_counts <- function(observed, m, problem, options, run) {
     defined <- defined + known
     maxima[r, ] <- ifelse(largest > -Inf, sign * largest, NA)
   }
-  list(counts = counts, max_counts = max_counts, max_null = maxima, null_mean = sweep(ifelse(defined, sums / defined, NA), 2L, sign, "*"))
+  means <- ifelse(defined > 0, sums / defined, NA)
+  list(counts = counts, max_counts = max_counts, max_null = maxima, null_mean = sweep(means, 2L, sign, "*"))
 }

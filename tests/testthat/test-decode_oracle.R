@@ -184,7 +184,8 @@ test_that("equal samples are tied in auc", {
         for (fold in 1:3) {
           held_out <- core$problem$test[[fold]]
           d <- round(matrix(want$decision, 60)[seq_len(20) + 20 * (fold - 1), , drop = FALSE], 11)
-          areas <- vapply(seq_len(ncol(d)), function(k) area(code[held_out] == if (n_classes == 2L) 2L else k, d[, k]), 0)
+          class <- if (n_classes == 2L) 2L else 1:3
+          areas <- vapply(seq_along(class), function(k) area(code[held_out] == class[k], d[, k]), 0)
           expect_close(got$scores[fold, 1L, 1L], mean(areas), 1e-12)
         }
       }
