@@ -252,9 +252,13 @@ gg_map <- function(map, label = NULL, title = NULL, bar = TRUE) {
   missing <- any(cells$kind == "missing")
   notes <- c(if (bar) clip_note(map$clipped), if (missing) "dark grey: no value",
              if (!is.null(map$threshold)) paste("not coloured: absolute values below", format(map$threshold)))
+  # few voxels with values do not tell how large a voxel is
+  tiles <- function(...) {
+    ggplot2::geom_tile(..., width = smallest_step(cells$across), height = smallest_step(cells$up), linetype = 0)
+  }
   picture <- ggplot2::ggplot(cells, columns(x = "across", y = "up")) +
-    ggplot2::geom_raster(data = beneath, fill = beneath$grey) +
-    ggplot2::geom_raster(columns(fill = "value"), cells[cells$kind == "value", ]) +
+    tiles(data = beneath, fill = beneath$grey) +
+    tiles(columns(fill = "value"), cells[cells$kind == "value", ]) +
     ggplot2::facet_wrap("slice") +
     ggplot2::coord_fixed(map$size[2L] / map$size[1L]) +
     # the letters are the titles of the four axes
@@ -266,6 +270,11 @@ gg_map <- function(map, label = NULL, title = NULL, bar = TRUE) {
     gg_void() +
     gg_letters()
   if (bar) picture else picture + ggplot2::guides(fill = "none")
+}
+
+smallest_step <- function(x) {
+  x <- sort(unique(x))
+  if (length(x) > 1L) min(diff(x)) else 1
 }
 
 gg_letters <- function() {

@@ -184,7 +184,7 @@ decode <- function(X, y, cv, where = whole_brain(), model = "ridge", alphas = 1,
   plan <- plan_labels(n_permutations, permute_within, outcome$codes %||% outcome$values, folds, seed, call)
   columns <- if (is_class) length(decision_columns(outcome$levels)) else 1L
   check_decode_memory(c(n = n, p = ncol(data$X), locations = places$n, folds = length(folds$test), columns = columns,
-                        metrics = length(settings$metrics)), settings, call)
+                        metrics = length(settings$metrics), permutations = plan$m %||% 0), settings, call)
 
   bar <- start_progress(progress, "Decoding", call)
   on.exit(bar$close())

@@ -235,7 +235,9 @@ check_decode_memory <- function(dims, settings, call) {
   results <- c(
     "scores" = 8 * as.double(dims[["folds"]]) * dims[["locations"]] * dims[["metrics"]],
     "out-of-fold predictions" = if (settings$keep_predictions) 8 * outcomes * (1 + dims[["columns"]]) else 0,
-    "weights of all folds" = if (settings$weights) maps * (2 + dims[["folds"]]) else 0
+    "weights of all folds" = if (settings$weights) maps * (2 + dims[["folds"]]) else 0,
+    "permuted labels" = dims[["permutations"]] * as.double(dims[["n"]]) * (5 + dims[["columns"]])
   )
-  check_result_memory(results, "Leave {.arg keep_predictions} or {.arg weights} out.", call)
+  check_result_memory(results, "Leave {.arg keep_predictions} or {.arg weights} out, or make {.arg n_permutations}
+                                smaller.", call)
 }

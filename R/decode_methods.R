@@ -81,6 +81,7 @@ decode_score_words <- function(x) {
   }
   words <- vapply(x$metrics, function(metric) {
     score <- x$score[, metric]
+    if (all(is.na(score))) return("undefined in every fold")
     if (x$dims[["locations"]] == 1L) return(decode_single_words(x, metric))
     quartiles <- format_numbers(stats::quantile(score, c(0.25, 0.5, 0.75), na.rm = TRUE, names = FALSE))
     sprintf("quartiles %s; best %s at %s", paste(quartiles, collapse = ", "),

@@ -270,15 +270,18 @@ null_counts <- function(observed, m, problem, options, run) {
   best <- pick(observed)
   options$keep_predictions <- FALSE
   counts <- max_counts <- matrix(0L, nrow(best), ncol(best))
-  sums <- matrix(0, nrow(best), ncol(best))
+  sums <- defined <- matrix(0, nrow(best), ncol(best))
   maxima <- matrix(NA_real_, m, ncol(best))
   for (r in seq_len(m)) {
     null <- pick(collect_fits(run(options$orders[r, ]), problem, options))
     largest <- apply(null, 2L, max, -Inf, na.rm = TRUE)
-    counts <- counts + !(is.na(null) | null < best - 1e-10)
+    known <- !is.na(null)
+    counts <- counts + !(known & null < best - 1e-10)  # an undefined score counts as extreme
     max_counts <- max_counts + (rep(largest, each = nrow(best)) >= best - 1e-10)
-    sums <- sums + null
-    maxima[r, ] <- sign * largest
+    sums[known] <- sums[known] + null[known]
+    defined <- defined + known
+    maxima[r, ] <- ifelse(largest > -Inf, sign * largest, NA)
   }
-  list(counts = counts, max_counts = max_counts, max_null = maxima, null_mean = sweep(sums / m, 2L, sign, "*"))
+  means <- ifelse(defined > 0, sums / defined, NA)
+  list(counts = counts, max_counts = max_counts, max_null = maxima, null_mean = sweep(means, 2L, sign, "*"))
 }

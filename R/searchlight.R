@@ -225,7 +225,7 @@ as_neighbours <- function(neighbours, call) {
   if (!is.list(neighbours) || is.data.frame(neighbours) || !length(neighbours)) refuse_neighbours(neighbours, call)
   numeric <- vapply(neighbours, function(x) is.numeric(x) && !is.object(x), NA) | lengths(neighbours) == 0L
   if (!all(numeric)) refuse_neighbours(neighbours[[which(!numeric)[1L]]], call, which(!numeric)[1L])
-  finish_neighbours(c(0, cumsum(lengths(neighbours))), unlist(neighbours), names(neighbours), call)
+  finish_neighbours(c(0, cumsum(lengths(neighbours))), as.double(unlist(neighbours)), names(neighbours), call)
 }
 
 refuse_neighbours <- function(x, call, element = NULL) {
@@ -247,7 +247,7 @@ sparse_neighbours <- function(x, call) {
   rows <- x@i
   columns <- x@j + 1L
   if (.hasSlot(x, "x")) {
-    used <- x@x != 0
+    used <- is.na(x@x) | x@x != 0
     rows <- rows[used]
     columns <- columns[used]
   }
@@ -277,7 +277,7 @@ csr_neighbours <- function(x, call) {
 }
 
 finish_neighbours <- function(start, voxel, names, call) {
-  bad <- which(!is.finite(voxel) | voxel != round(voxel) | voxel < 1)
+  bad <- which(!is.finite(voxel) | voxel != round(voxel) | voxel < 1 | voxel > .Machine$integer.max)
   location <- rep(seq_len(length(start) - 1L), diff(start))
   if (!length(bad)) bad <- which(duplicated(data.frame(location, voxel)))
   if (length(bad)) {

@@ -45,7 +45,7 @@ class Decoding {
     n_locations_ = locations.count();
     n_metrics_ = static_cast<int64_t>(options.metrics.size());
     if (options.n_permutations > 0) {
-      permutations_ = std::make_unique<LabelPermutations>(design_, options);
+      permutations_ = std::make_unique<LabelPermutations>(design_, options, control);
       tally_ = std::make_unique<PermutationTally>(*permutations_, options, n_locations_, out);
     }
     for (const DesignFold& fold : design_.folds) {
@@ -150,7 +150,7 @@ class Decoding {
     write_scores(l, worker);
     write_decisions(l, fit);
     if (out_.weights != nullptr) write_weights(l, reason == DecodingFailure::none, worker, control);
-    if (permutations_ != nullptr) write_permutations(l, reason == DecodingFailure::none, worker);
+    if (permutations_ != nullptr) write_permutations(l, reason == DecodingFailure::none, worker, control);
   }
 
   void write_scores(int64_t l, Worker& worker) {
@@ -222,10 +222,10 @@ class Decoding {
     return lists != nullptr ? lists->start()[l] : 0;
   }
 
-  void write_permutations(int64_t l, bool usable, Worker& worker) {
+  void write_permutations(int64_t l, bool usable, Worker& worker, const Control& control) {
     const auto& failed = worker.fit.failed;
     usable = usable && std::count(failed.begin(), failed.end(), DecodingFailure::none) > 0;
-    if (usable) permutations_->score(worker.fit, worker.scratch);
+    if (usable) permutations_->score(worker.fit, worker.scratch, control);
     tally_->add(l, usable ? worker.scratch.scores.data() : nullptr, worker.largest.data());
   }
 

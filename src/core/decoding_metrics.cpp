@@ -12,6 +12,7 @@ namespace voxridge {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTiedShare = 1.2345e-10;  // of the range of decisions: closer ones are tied
 
 bool left_out(const ScoredRows& rows, int64_t i) {
   return rows.skip != nullptr && rows.skip[i];
@@ -45,6 +46,21 @@ double balanced_accuracy(const ScoredRows& rows) {
   return present > 0 ? sum / present : kUndefined;
 }
 
+// Equal samples have equal decisions but for rounding, which must not order them: decisions become whole multiples of a
+// small step. (The step is no short fraction of the range, so that ties do not sit where multiples change.)
+void join_ties(std::vector<double>& decision) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const double d : decision) {
+    if (!std::isfinite(d)) continue;
+    low = std::min(low, d);
+    high = std::max(high, d);
+  }
+  const double step = kTiedShare * (high - low) +
+                      2 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(low), std::fabs(high));
+  if (!(step > 0) || !std::isfinite(step)) return;
+  for (double& d : decision) d = std::nearbyint((d - low) / step);
+}
+
 double area_under_curve(const ScoredRows& rows) {
   thread_local std::vector<double> truth, decision;
   const int first = rows.n_classes > 2 ? 0 : 1, columns = rows.n_classes > 2 ? rows.n_classes : 1;
@@ -57,6 +73,7 @@ double area_under_curve(const ScoredRows& rows) {
       truth.push_back(rows.label[i] == first + c);
       decision.push_back(rows.decision[i + c * rows.ld]);
     }
+    join_ties(decision);
     const double area =
         binary_score(BinaryScore::auc, truth.data(), decision.data(), nullptr, static_cast<int64_t>(truth.size()));
     if (std::isnan(area)) continue;

@@ -11,7 +11,8 @@
 
 namespace voxridge {
 
-LabelPermutations::LabelPermutations(const DecodingDesign& design, const DecodingOptions& options)
+LabelPermutations::LabelPermutations(const DecodingDesign& design, const DecodingOptions& options,
+                                     const Control& control)
     : design_(design),
       metrics_(options.metrics),
       n_vectors_(options.n_permutations + 1),
@@ -28,22 +29,25 @@ LabelPermutations::LabelPermutations(const DecodingDesign& design, const Decodin
   }
   const PermutationRows rows(options.rows);
   if (rows.n() != n) throw Error(ErrorCode::internal, "permutations are not of the rows used");
-  from_.resize(n_vectors_ * n);
+  from_.reserve(n_vectors_ * n);
   std::vector<int> order(n);
   for (int64_t r = 0; r < n_vectors_; ++r) {
+    control.check_stop();
     for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int>(i);
     if (r > 0) rows.order(r - 1, order.data());
+    from_.resize((r + 1) * n);
     int* from = from_.data() + r * n;
     for (int64_t i = 0; i < n; ++i) from[design.place_of_used[i]] = static_cast<int>(design.place_of_used[order[i]]);
   }
-  if (design.classifies()) code_classes(design);
+  if (design.classifies()) code_classes(design, control);
 }
 
-void LabelPermutations::code_classes(const DecodingDesign& design) {
+void LabelPermutations::code_classes(const DecodingDesign& design, const Control& control) {
   const int64_t n = design.n(), n_test = static_cast<int64_t>(test_place_.size());
   codes_.assign(columns_ * n_vectors_ * n_groups_, 0);
   truth_.assign(design.n_classes * n_strips_ * n_vectors_, 0);
   for (int64_t r = 0; r < n_vectors_; ++r) {
+    control.check_stop();
     const int* from = from_.data() + r * n;
     for (int64_t i = 0; i < n; ++i) {
       const int label = design.label[from[i]];
@@ -74,7 +78,7 @@ double LabelPermutations::shown(DecodingMetric metric, double score) const {
   return better_sign(metric) * score;
 }
 
-void LabelPermutations::score(LocationFit& fit, Scratch& scratch) const {
+void LabelPermutations::score(LocationFit& fit, Scratch& scratch, const Control& control) const {
   scratch.scores.assign(n_vectors_ * metrics_.size(), std::numeric_limits<double>::quiet_NaN());
   if (!design_.classifies() || !same_means_) {  // the operator takes in the training means
     for (size_t h = 0; h < test_place_.size(); ++h) {
@@ -82,10 +86,10 @@ void LabelPermutations::score(LocationFit& fit, Scratch& scratch) const {
       for (const int64_t i : fold.train) fit.on(h, i) += 1 / static_cast<double>(fold.train.size());
     }
   }
-  design_.classifies() ? score_classes(fit, scratch) : score_values(fit, scratch);
+  design_.classifies() ? score_classes(fit, scratch, control) : score_values(fit, scratch, control);
 }
 
-void LabelPermutations::score_classes(const LocationFit& fit, Scratch& scratch) const {
+void LabelPermutations::score_classes(const LocationFit& fit, Scratch& scratch, const Control& control) const {
   scratch.tables.resize(n_groups_ * kGroupPatterns);
   scratch.sums.resize(columns_ * kLabelBatch);
   scratch.hits.assign(n_vectors_, 0);
@@ -110,6 +114,7 @@ void LabelPermutations::score_classes(const LocationFit& fit, Scratch& scratch) 
       build_sign_tables(view_of(fit.on), s * kDoubleLanes, scratch.tables.data());
       for (int64_t first = start; first < stop; first += kLabelBatch) {
         const int64_t count = std::min(kLabelBatch, stop - first);
+        control.check_stop();
         for (int c = 0; c < columns_; ++c) {
           DoubleStrip* sums = scratch.sums.data() + c * kLabelBatch;
           add_sign_tables(scratch.tables.data(), n_groups_, codes_.data() + (c * n_vectors_ + first) * n_groups_, count,
@@ -138,7 +143,7 @@ void LabelPermutations::score_classes(const LocationFit& fit, Scratch& scratch) 
       last[i] = 2.0 - design_.n_classes;
       for (int c = 0; c < columns_; ++c) last[i] -= scratch.decisions[c * size + i];
     }
-    score_batch(fit, start, stop - start, scratch);
+    score_batch(fit, start, stop - start, scratch, control);
   }
   for (size_t k = 0; k < metrics_.size(); ++k) {
     if (metrics_[k] != DecodingMetric::accuracy) continue;
@@ -146,7 +151,7 @@ void LabelPermutations::score_classes(const LocationFit& fit, Scratch& scratch) 
   }
 }
 
-void LabelPermutations::score_values(const LocationFit& fit, Scratch& scratch) const {
+void LabelPermutations::score_values(const LocationFit& fit, Scratch& scratch, const Control& control) const {
   const int64_t n = design_.n();
   scratch.decisions.resize(kLabelBatch * padded());
   scratch.labels.resize(kLabelBatch * n);
@@ -158,15 +163,17 @@ void LabelPermutations::score_values(const LocationFit& fit, Scratch& scratch) c
     }
     gemm(Trans::no, Trans::no, 1.0, view_of(fit.on), {scratch.labels.data(), n, count, n}, 0.0,
          {scratch.decisions.data(), padded(), count, padded()});
-    score_batch(fit, first, count, scratch);
+    score_batch(fit, first, count, scratch, control);
   }
 }
 
-void LabelPermutations::score_batch(const LocationFit& fit, int64_t first, int64_t count, Scratch& scratch) const {
+void LabelPermutations::score_batch(const LocationFit& fit, int64_t first, int64_t count, Scratch& scratch,
+                                    const Control& control) const {
   const int64_t n = design_.n();
   std::vector<int> label(test_place_.size());
   std::vector<double> value(test_place_.size());
   for (int64_t r = 0; r < count; ++r) {
+    control.check_stop();
     const int* from = from_.data() + (first + r) * n;
     for (size_t h = 0; h < test_place_.size(); ++h) {
       if (design_.classifies()) label[h] = design_.label[from[test_place_[h]]];

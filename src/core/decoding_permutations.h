@@ -19,7 +19,7 @@ constexpr double kScoreTie = 1e-10;
 
 class LabelPermutations {
  public:
-  LabelPermutations(const DecodingDesign& design, const DecodingOptions& options);
+  LabelPermutations(const DecodingDesign& design, const DecodingOptions& options, const Control& control);
 
   int64_t count() const { return n_vectors_ - 1; }
   int64_t padded() const { return n_strips_ * kDoubleLanes; }  // rows of an operator
@@ -32,17 +32,18 @@ class LabelPermutations {
     std::vector<int> hits;
     std::vector<double> scores;  // vectors x metrics
   };
-  void score(LocationFit& fit, Scratch& scratch) const;
+  void score(LocationFit& fit, Scratch& scratch, const Control& control) const;
 
   // A score as the caller knows it.
   double shown(DecodingMetric metric, double score) const;
 
  private:
-  void code_classes(const DecodingDesign& design);
-  void score_classes(const LocationFit& fit, Scratch& scratch) const;
-  void score_values(const LocationFit& fit, Scratch& scratch) const;
+  void code_classes(const DecodingDesign& design, const Control& control);
+  void score_classes(const LocationFit& fit, Scratch& scratch, const Control& control) const;
+  void score_values(const LocationFit& fit, Scratch& scratch, const Control& control) const;
   // Means over folds of metrics other than accuracy; decisions are columns x kLabelBatch x padded().
-  void score_batch(const LocationFit& fit, int64_t first, int64_t count, Scratch& scratch) const;
+  void score_batch(const LocationFit& fit, int64_t first, int64_t count, Scratch& scratch,
+                   const Control& control) const;
 
   const DecodingDesign& design_;
   const std::vector<DecodingMetric>& metrics_;

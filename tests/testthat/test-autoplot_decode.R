@@ -21,3 +21,14 @@ test_that("autoplot draws the data of plot", {
   expect_refused(ggplot2::autoplot(fits[[3L]], "confusion"), "object")
   expect_error(ggplot2::autoplot(fits[[1L]], foo = 1), class = "rlib_error_dots_nonempty")
 })
+
+test_that("tiles are as large as voxels where few of them have values", {
+  skip_if_not_installed("ggplot2")
+  mask <- brain_mask(array(1, c(6, 6, 2)), affine = diag(c(3, 3, 3, 1)))
+  d <- class_problem(n_runs = 4, n_classes = 2, p = mask$n)
+  fit <- decode_quietly(d$X, d$y, cv = d$runs, where = searchlight(mask, 4, centers = c(3, 5, 33)))
+  built <- ggplot2::ggplot_build(ggplot2::autoplot(fit))$data[[2L]]
+  expect_equal(nrow(built), 3)
+  expect_close(built$xmax - built$xmin, rep(1, 3))
+  expect_close(built$ymax - built$ymin, rep(1, 3))
+})

@@ -67,9 +67,11 @@ test_that("inner folds are the other groups, or blocks of the training rows", {
 
 test_that("results that are too large are refused", {
   skip_if(is.na(core_memory_available()))
-  dims <- c(n = 1e6, p = 1e5, locations = 1e5, folds = 10, columns = 8, metrics = 1)
+  dims <- c(n = 1e6, p = 1e5, locations = 1e5, folds = 10, columns = 8, metrics = 1, permutations = 0)
   settings <- list(keep_predictions = TRUE, weights = FALSE)
   expect_error(check_decode_memory(dims, settings, env()), class = "voxridge_error_memory")
   settings$keep_predictions <- FALSE
   expect_silent(check_decode_memory(dims, settings, env()))
+  dims[["permutations"]] <- 1e6
+  expect_error(check_decode_memory(dims, settings, env()), "permuted labels", class = "voxridge_error_memory")
 })

@@ -116,3 +116,14 @@ test_that("maps put values at centres, parcels and voxels", {
   expect_refused(brain_map(light, what = "failures"), "what")
   expect_refused(brain_map(decode_quietly(three$X, three$y, cv = three$runs)), "mask")
 })
+
+test_that("a metric without any score is printed, summarised and told", {
+  d <- class_problem(n_runs = 4, n_classes = 2, p = 8)
+  for (where in list(whole_brain(), roi(rep(1:2, 4)))) {
+    fit <- muffle_decode(decode_quietly(d$X, d$y, cv = 8, where = where, metrics = c("accuracy", "auc")))
+    expect_silent(words <- utils::capture.output(print(fit)))
+    expect_match(words, "auc: +undefined in every fold", all = FALSE)
+    expect_silent(utils::capture.output(print(summary(fit, "auc"))))
+    expect_true(is.na(glance(fit, "auc")$score_max))
+  }
+})

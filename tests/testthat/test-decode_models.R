@@ -151,3 +151,18 @@ test_that("voxels and locations that cannot be used fail as those of ridge", {
   expect_identical(got$excluded, data.frame(column = 1:2, reason = c("constant", "non-finite")))
   expect_identical(got$failures$reason, c("too_small", "constant"))
 })
+
+test_that("permutations without a score count as extreme, and are left out of the mean under the null", {
+  y <- rep(c("a", "b"), 6)
+  X <- withr::with_seed(1, matrix(rnorm(12 * 3), 12))
+  broken <- function(X_train, y_train, X_test) {
+    if (!identical(as.vector(y_train), y[1:8])) stop("cannot")
+    rep(c(-1, 1), length.out = nrow(X_test))
+  }
+  all <- decode_quietly(X, y, cv = rep(1:3, each = 4), model = broken, n_permutations = 20, seed = 1)
+  failed <- is.na(all$max_null[, 1L])
+  expect_true(any(failed))
+  expect_equal(all$counts[1L, 1L], sum(failed | all$max_null[, 1L] >= all$pooled[1L, 1L] - 1e-10))
+  expect_equal(all$null_mean[1L, 1L], if (all(failed)) NA_real_ else mean(all$max_null[!failed, 1L]))
+  expect_true(all(all$p_fwer >= all$p))
+})

@@ -169,3 +169,26 @@ test_that("extremes: penalties, offsets, duplicates", {
   values <- core_problem(d$X[, 1L] + 1e8, d$runs, FALSE)
   expect_same_decoding(values$problem, values$options, ALL, d$X[, -1L], 1e-7)
 })
+
+test_that("equal samples are tied in auc", {
+  area <- function(positive, d) mean((sign(outer(d[positive], d[!positive], "-")) + 1) / 2)
+  for (n_classes in 2:3) {
+    code <- rep_len(seq_len(n_classes), 60)
+    for (copies in c(1, 30)) {
+      X <- withr::with_seed(copies + n_classes, matrix(rbinom(180, 1, 0.4), 60))
+      X <- X[, rep(1:3, copies)]
+      for (scale in c("none", "fold")) {
+        core <- core_problem(code, rep(1:3, each = 20), metrics = "auc", scale = scale)
+        got <- core_decode(X, core$problem, ALL, core$options, core_control(1L))
+        want <- plain_decode(X, core$problem, ALL, core$options)
+        for (fold in 1:3) {
+          held_out <- core$problem$test[[fold]]
+          d <- round(matrix(want$decision, 60)[seq_len(20) + 20 * (fold - 1), , drop = FALSE], 11)
+          class <- if (n_classes == 2L) 2L else 1:3
+          areas <- vapply(seq_along(class), function(k) area(code[held_out] == class[k], d[, k]), 0)
+          expect_close(got$scores[fold, 1L, 1L], mean(areas), 1e-12)
+        }
+      }
+    }
+  }
+})

@@ -102,3 +102,31 @@ test_that("random permutations count themselves", {
   expect_equal(fit$p_fwer[, "accuracy"],
                vapply(observed, function(a) (sum(fit$max_null[, "accuracy"] >= a - 1e-9) + 1) / 61, 0))
 })
+
+test_that("SIGINT ends permutations of a single location", {
+  skip_on_cran()
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  worker <- start_r(c(sprintf("folder <- %s", deparse(folder)), '
+X <- matrix(rnorm(400 * 100), 400)
+y <- gl(8, 1, 400)
+file.create(file.path(folder, "ready"))
+outcome <- tryCatch({
+  decode(X, y, cv = rep(1:10, each = 40), n_permutations = 30000, metrics = "auc", progress = FALSE)
+  "finished"
+}, interrupt = function(cnd) "interrupted")
+ended <- as.numeric(Sys.time())
+saveRDS(list(outcome = outcome, ended = ended), file.path(folder, "part"))
+file.rename(file.path(folder, "part"), file.path(folder, "result"))
+'), folder)
+  withr::defer(tools::pskill(worker$pid, tools::SIGKILL))
+  there <- function(name) function() file.exists(file.path(folder, name))
+  expect_true(wait_until(there("ready"), 60))
+  Sys.sleep(0.7)
+  sent <- as.numeric(Sys.time())
+  tools::pskill(worker$pid, tools::SIGINT)
+  expect_true(wait_until(there("result"), 30))
+  result <- readRDS(file.path(folder, "result"))
+  expect_identical(result$outcome, "interrupted")
+  expect_lt(result$ended - sent, 1)
+})

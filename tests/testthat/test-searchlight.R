@@ -96,6 +96,16 @@ test_that("neighbours come as lists, sparse matrices or rows of numbers", {
   # a zero that is stored is none
   x@x[2L] <- 0
   expect_identical(searchlight(neighbours = x)$voxel, c(1L, 3L, 4L, 5L))
+  x@x[2L] <- NA
+  expect_length(searchlight(neighbours = x)$voxel, 5L)
+})
+
+test_that("locations may be empty, all of them too", {
+  expect_identical(searchlight(neighbours = list(NULL, 2:1))$start, c(0, 0, 2))
+  where <- searchlight(neighbours = list(NULL, integer()))
+  expect_identical(unclass(where)[c("start", "voxel")], list(start = c(0, 0, 0), voxel = integer()))
+  X <- withr::with_seed(1, matrix(rnorm(24), 8))
+  expect_error(decode(X, rep(1:2, 4) == 1, cv = 4, where = where), class = "voxridge_error_no_location")
 })
 
 test_that("neighbours that are none are refused", {
@@ -106,6 +116,7 @@ test_that("neighbours that are none are refused", {
   expect_refused(searchlight(neighbours = list(1, c(3, 2.5))), "neighbours", "2.5")
   expect_refused(searchlight(neighbours = list(1, c(3, NA))), "neighbours")
   expect_refused(searchlight(neighbours = list(1, c(2, 2))), "neighbours", "each once")
+  expect_refused(searchlight(neighbours = list(1, c(3, 1e10))), "neighbours", "location 2")
   expect_refused(searchlight(neighbours = list(ptr = c(0, 3), index = 1:2)), "neighbours\\$ptr")
   expect_refused(searchlight(neighbours = list(ptr = c(1, 2), index = 1:2)), "neighbours\\$ptr")
   mask <- brain_mask(array(1, c(2, 2, 2)), affine = diag(4))
