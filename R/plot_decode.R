@@ -87,7 +87,12 @@ decode_plot_settings <- function(x, type, metric, what, level, title, arg, call)
     abort("{.arg what} must be NULL for {.code type = \"{type}\"}, not given: it is for {.val map}.", "conflict",
           where = type, call = call)
   }
-  list(type = type, metric = as_metric(metric, x, call), what = what, level = as_level(level, call))
+  metric <- as_metric(metric, x, call)
+  if (type == "scores" && all(is.na(x$score[, metric]))) {
+    abort(c("{.arg {arg}} must have scores of {.arg metric} to draw, not {.val {metric}}, undefined in every fold.",
+            i = "Larger folds, or another metric, have scores."), "nonfinite", found = metric, call = call)
+  }
+  list(type = type, metric = metric, what = what, level = as_level(level, call))
 }
 
 default_decode_plot <- function(x) {

@@ -69,3 +69,11 @@ test_that("what cannot be drawn is refused", {
   fits$light$mask <- NULL
   expect_refused(plot(fits$light, "map"), "x", "mask")
 })
+
+test_that("a metric that is undefined in every fold is not drawn", {
+  d <- class_problem(n_runs = 4, n_classes = 2, p = 8)
+  for (where in list(whole_brain(), roi(rep(1:2, 4)))) {
+    fit <- muffle_decode(decode_quietly(d$X, d$y, cv = 8, where = where, metrics = c("accuracy", "auc")))
+    expect_refused(plot(fit, "scores", metric = "auc"), "x", "undefined in every fold")
+  }
+})
