@@ -6,7 +6,8 @@
 #' @section Model:
 #' `"ridge"` regresses codes on voxels: column c of the codes is +1 for class c and -1 otherwise (two classes have one
 #' column, +1 for the second level), with an unpenalised intercept. The predicted class has the largest decision value,
-#' ties go to the first level; of two classes it is the second where the decision is greater than 0. Numeric `y` is
+#' ties go to the first level; of two classes it is the second where the decision is greater than 0. (Decisions that are
+#' equal but for rounding, as for voxels without any relation in balanced folds, may fall either way.) Numeric `y` is
 #' regressed as it is. `"logistic"` is [fit_logistic_ridge()], one class against the rest, with
 #' `lambda = alphas / n` for n training samples (scikit-learn's `C = 1 / alphas`) and voxels as they are.
 #' A function gets the scaled `X_train` (samples x voxels), `y_train` (a factor with all levels, or numbers) and

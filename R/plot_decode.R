@@ -26,8 +26,8 @@
 #'   returns. `autoplot()` returns a ggplot object.
 #' @section Errors:
 #' `voxridge_error_missing_part` (predictions, permutations or a mask that the result does not hold),
-#' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_old_object`; those of [plot_map()]. See
-#' [voxridge-conditions].
+#' `voxridge_error_nonfinite` (a metric that is undefined everywhere), `voxridge_error_argument`,
+#' `voxridge_error_conflict`, `voxridge_error_old_object`; those of [plot_map()]. See [voxridge-conditions].
 #' @section Invariants:
 #' `plot()` and `autoplot()` draw the same data. `par()` is the same afterwards.
 #' @seealso [decode()]
