@@ -15,6 +15,9 @@ matrix_source <- function(x, call) {
     )
   }
   x <- as_double_matrix(x, arg = "x", call = call)
+  if (any(grepl("[\r\n]", colnames(x)))) {
+    abort("{.arg x} must have column names of one line each, not with line breaks.", "argument", call = call)
+  }
   list(rows = nrow(x), cols = ncol(x), names = colnames(x), mask = attr(x, "mask"),
        columns = function(range) x[, range, drop = FALSE])
 }
@@ -86,7 +89,11 @@ write_description <- function(store, call) {
   )
   replace_file(paste0(store$path, ".dcf"), function(to) write.dcf(fields, to, width = 100L), call)
   beside <- paste0(store$path, ".names")
-  if (is.null(store$names)) unlink(beside) else replace_file(beside, function(to) writeLines(store$names, to), call)
+  if (is.null(store$names)) {
+    unlink(beside)
+  } else {
+    replace_file(beside, function(to) writeLines(enc2utf8(store$names), to, useBytes = TRUE), call)
+  }
   beside <- paste0(store$path, ".mask.rds")
   if (is.null(store$mask)) unlink(beside) else replace_file(beside, function(to) saveRDS(store$mask, to), call)
 }

@@ -105,4 +105,9 @@ test_that("names that need quoting in no language come back", {
   path <- withr::local_tempfile()
   target_store(Y, path)
   expect_identical(colnames(target_store(path)), colnames(Y))
+  # also where the locale has no such letters
+  withr::local_locale(LC_CTYPE = "C")
+  target_store(Y, path, overwrite = TRUE)
+  expect_identical(enc2utf8(colnames(target_store(path))), enc2utf8(colnames(Y)))
+  expect_kind(target_store(matrix(1, 2, 1, dimnames = list(NULL, "a\nb")), tempfile()), "argument", "x")
 })
