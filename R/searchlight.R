@@ -246,7 +246,7 @@ sparse_neighbours <- function(x, call) {
   x <- methods::as(methods::as(x, "generalMatrix"), "TsparseMatrix")
   rows <- x@i
   columns <- x@j + 1L
-  if (.hasSlot(x, "x")) {
+  if (methods::.hasSlot(x, "x")) {
     used <- is.na(x@x) | x@x != 0
     rows <- rows[used]
     columns <- columns[used]
