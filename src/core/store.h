@@ -37,6 +37,9 @@ struct StoreLayout {
   int64_t value_bytes() const { return single ? 4 : 8; }
 };
 
+// CRC-32 of some bytes, as zlib computes it.
+uint32_t checksum_of(const void* bytes, int64_t size);
+
 class StoreReader : public TargetSource {
  public:
   // Opens the segments; each must hold its columns.

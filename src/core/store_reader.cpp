@@ -104,6 +104,11 @@ class StoreReader::File {
 #endif
 };
 
+uint32_t checksum_of(const void* bytes, int64_t size) {
+  return static_cast<uint32_t>(
+      crc32_z(crc32_z(0, nullptr, 0), static_cast<const Bytef*>(bytes), static_cast<size_t>(size)));
+}
+
 StoreReader::StoreReader(StoreLayout layout) : layout_(std::move(layout)) {
   for (const StoreSegment& segment : layout_.segments) {
     files_.push_back(std::make_unique<File>(segment.path));
@@ -145,9 +150,8 @@ void StoreReader::compare(int64_t first, int64_t count, const unsigned char* byt
   for (int64_t stripe = (first + kStripeCols - 1) / kStripeCols; stripe * kStripeCols < first + count; ++stripe) {
     const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
     if (end > first + count) break;
-    const uLong found =
-        crc32_z(crc32_z(0, nullptr, 0), bytes + (from - first) * column, static_cast<size_t>((end - from) * column));
-    if (static_cast<uint32_t>(found) == layout_.checksums[stripe]) continue;
+    const uint32_t found = checksum_of(bytes + (from - first) * column, (end - from) * column);
+    if (found == layout_.checksums[stripe]) continue;
     throw Error(ErrorCode::store_corrupt,
                 "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
                     " are not those that were written",
@@ -187,10 +191,8 @@ StoreFacts scan_store(const StoreReader& store, const Control& control) {
     control.check_stop();
     const int64_t first = stripe * kStripeCols, count = std::min(kStripeCols, layout.cols - first);
     const MatrixView<double> y = store.columns(first, count, memory[worker]);
-    const size_t bytes = static_cast<size_t>(layout.rows * count * layout.value_bytes());
     const void* const raw = layout.single ? static_cast<const void*>(memory[worker].bytes.data()) : y.data;
-    out.checksums[stripe] =
-        static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), static_cast<const Bytef*>(raw), bytes));
+    out.checksums[stripe] = checksum_of(raw, layout.rows * count * layout.value_bytes());
     for (int64_t j = 0; j < count; ++j) {
       const double* column = y.col(j);
       flawed[first + j] = !std::all_of(column, column + y.rows, [](double x) { return std::isfinite(x); });

@@ -1,5 +1,3 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,8 +49,7 @@ void StoreWriter::write(int64_t first, MatrixView<double> columns) {
     }
     const void* const raw = single_ ? static_cast<const void*>(rounded.data()) : values.data();
     const int64_t bytes = count * column;
-    const auto checksum = static_cast<uint32_t>(
-        crc32_z(crc32_z(0, nullptr, 0), static_cast<const Bytef*>(raw), static_cast<size_t>(bytes)));
+    const uint32_t checksum = checksum_of(raw, bytes);
     const std::lock_guard<std::mutex> hold(lock_);
     file_.write_at(from * column, raw, bytes);
     written_[from / kStripeCols] = 1;
