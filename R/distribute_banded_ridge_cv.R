@@ -1,0 +1,1 @@
+BANDED_STAGES <- list()
