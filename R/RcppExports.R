@@ -5,6 +5,14 @@ core_banded_cv <- function(Xs, Y, folds, alphas, gammas, alpha_factors, options,
     .Call(`_voxridge_core_banded_cv`, Xs, Y, folds, alphas, gammas, alpha_factors, options, control, score_func)
 }
 
+core_write_banded_factors <- function(Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control) {
+    invisible(.Call(`_voxridge_core_write_banded_factors`, Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control))
+}
+
+core_banded_refit <- function(Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control) {
+    .Call(`_voxridge_core_banded_refit`, Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control)
+}
+
 core_dirichlet <- function(n_iter, n_bands, concentration, key) {
     .Call(`_voxridge_core_dirichlet`, n_iter, n_bands, concentration, key)
 }

@@ -58,10 +58,9 @@ refit_shared <- function(run, raw, units, targets, alphas, options, call) {
 }
 
 # The coefficients of all batches as one store: their files are its segments. Batches that are missing are NA there.
-joined_coefs <- function(run, units, design, targets, options) {
+joined_coefs <- function(run, stage, p, units, targets, options) {
   call <- rlang::current_env()
-  stage <- if (run$spec$local_alpha) "batches" else "refits"
-  rows <- if (options$coefs == "dual") run$spec$Y$rows else ncol(design$X)
+  rows <- if (options$coefs == "dual") run$spec$Y$rows else p
   facts <- lapply(units, function(unit) {
     found <- read_checkpoint(run, stage, unit)$coefs
     if (!is.null(found)) return(found)

@@ -142,7 +142,10 @@ fit_batches <- function(run, design, targets, alphas, options, backend, call) {
   }
   if (!options$local_alpha) raw <- refit_shared(run, raw, units, targets, alphas, options, call)
   missing <- missing_range(run, raw$missing_units)
-  if (options$coefs != "none") raw$coefs <- joined_coefs(run, units, design, targets, options)
+  if (options$coefs != "none") {
+    stage <- if (options$local_alpha) "batches" else "refits"
+    raw$coefs <- joined_coefs(run, stage, ncol(design$X), units, targets, options)
+  }
   counted <- targets
   counted$skip <- sort(union(targets$skip, missing))
   options$store_path <- if (options$coefs != "none") run$dir

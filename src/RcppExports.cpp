@@ -30,6 +30,45 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_write_banded_factors
+void core_write_banded_factors(const Rcpp::List& Xs, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::IntegerVector& candidates, const std::string& folder, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_write_banded_factors(SEXP XsSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP candidatesSEXP, SEXP folderSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alpha_factors(alpha_factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type candidates(candidatesSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    core_write_banded_factors(Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control);
+    return R_NilValue;
+END_RCPP
+}
+// core_banded_refit
+Rcpp::List core_banded_refit(const Rcpp::List& Xs, SEXP Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::IntegerVector& gamma_index, const Rcpp::IntegerVector& alpha_index, const std::string& folder, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_banded_refit(SEXP XsSEXP, SEXP YSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP gamma_indexSEXP, SEXP alpha_indexSEXP, SEXP folderSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alpha_factors(alpha_factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type gamma_index(gamma_indexSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type alpha_index(alpha_indexSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_banded_refit(Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dirichlet
 Rcpp::NumericMatrix core_dirichlet(int n_iter, int n_bands, const Rcpp::NumericVector& concentration, double key);
 RcppExport SEXP _voxridge_core_dirichlet(SEXP n_iterSEXP, SEXP n_bandsSEXP, SEXP concentrationSEXP, SEXP keySEXP) {
@@ -830,6 +869,8 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
+    {"_voxridge_core_write_banded_factors", (DL_FUNC) &_voxridge_core_write_banded_factors, 9},
+    {"_voxridge_core_banded_refit", (DL_FUNC) &_voxridge_core_banded_refit, 11},
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
     {"_voxridge_core_bootstrap_rows", (DL_FUNC) &_voxridge_core_bootstrap_rows, 2},
