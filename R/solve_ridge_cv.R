@@ -118,13 +118,15 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
                             return_coefs, return_cv_scores, call)
   options <- c(options, coef_file(coefs_path, options$coefs, call))
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
-  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
+  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call,
+                      stream = TRUE)
   targets <- as_targets(Y, nrow(design$X), na_targets, call = call, stream = TRUE)
   search_ridge(design, targets, alphas, score, options, backend, n_threads, progress, call)
 }
 
 # The search itself, on checked inputs; solve_ridge_cv() documents the result.
 search_ridge <- function(design, targets, alphas, score, options, backend, n_threads, progress, call) {
+  if (is_store(design$X)) backend <- store_backend(score, options, backend, call)
   check_whole_runs(design$folds, list(X = design$X, Y = targets$Y), call)
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
@@ -142,8 +144,10 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
   bar <- start_progress(progress, "Ridge cross-validation", call)
   on.exit(bar$close())
   out <- on_device(backend, n_threads, bar$report, function(control) {
+    folds <- core_folds(design$folds)
+    if (is_store(design$X)) return(core_ridge_cv_from_file(design$X, targets$Y, folds, alphas, options, control))
     pointer <- design_pointer(design, control, call)
-    core_ridge_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun)
+    core_ridge_cv(design$X, targets$Y, pointer, folds, alphas, options, control, score$fun)
   }, call)
   if (!is.null(options$store_path)) out$value$coefs <- coef_store(out$value$coefs, design, targets, options, call)
   finish_search(out$value, options, targets, alphas, out$backend)

@@ -150,12 +150,27 @@ void StoreReader::compare(int64_t first, int64_t count, const unsigned char* byt
   for (int64_t stripe = (first + kStripeCols - 1) / kStripeCols; stripe * kStripeCols < first + count; ++stripe) {
     const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
     if (end > first + count) break;
-    const uint32_t found = checksum_of(bytes + (from - first) * column, (end - from) * column);
-    if (found == layout_.checksums[stripe]) continue;
-    throw Error(ErrorCode::store_corrupt,
-                "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
-                    " are not those that were written",
-                "checksum");
+    compare_stripe(stripe, checksum_of(bytes + (from - first) * column, (end - from) * column));
+  }
+}
+
+void StoreReader::compare_stripe(int64_t stripe, uint32_t found) const {
+  if (layout_.checksums.empty() || found == layout_.checksums[stripe]) return;
+  const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
+  throw Error(ErrorCode::store_corrupt,
+              "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
+                  " are not those that were written",
+              "checksum");
+}
+
+void StoreReader::read_rows(int64_t col, int64_t row, int64_t count, unsigned char* to) const {
+  const int64_t size = layout_.value_bytes();
+  for (size_t s = 0; s < files_.size(); ++s) {
+    const StoreSegment& segment = layout_.segments[s];
+    if (col < segment.first || col >= segment.first + segment.cols) continue;
+    const int64_t place = layout_.offset + ((col - segment.first) * layout_.ld + row) * size;
+    files_[s]->read(place, count * size, to);
+    files_[s]->announce(place + count * size, std::min(count, layout_.rows - row - count) * size);
   }
 }
 
