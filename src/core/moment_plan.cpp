@@ -10,7 +10,7 @@ namespace voxridge {
 
 namespace {
 
-constexpr int64_t kMostBlocks = 8;   // that are read at a time
+constexpr int64_t kMostBlocks = 8;    // that are read at a time
 constexpr double kReadShare = 0.125;  // of the memory budget, for what is read
 
 }  // namespace
