@@ -70,8 +70,8 @@ void check_penalty(const MomentFactors& factors, double smallest_alpha) {
   std::ostringstream text, found;
   text.precision(3);
   text << "`alphas` must be greater than " << limit << " for these features in a file, not " << smallest_alpha
-       << ". They are close to linear dependence: smaller penalties need a singular value decomposition, of "
-          "as.matrix(X) in memory.";
+       << ". Their Gram matrix is too ill-conditioned for smaller penalties, which need a singular value decomposition "
+          "of as.matrix(X), in memory.";
   found << smallest_alpha;
   throw Error(ErrorCode::alphas, text.str(), "alphas", found.str());
 }

@@ -32,9 +32,8 @@ MomentPlan plan_moments(const MomentInput& input, const RidgeCvOptions& options,
   for (int n_threads = control.n_threads; n_threads > 0; --n_threads) {
     int64_t blocks = kMostBlocks;
     while (blocks > 1 && moment_bytes(input, blocks * kBlockRows, n_threads) > kReadShare * budget) --blocks;
-    const double scratch =
-        std::max(moment_bytes(input, blocks * kBlockRows, n_threads),
-                 n_threads * std::max(moment_factor_scratch(p), scores));
+    const double scratch = std::max(moment_bytes(input, blocks * kBlockRows, n_threads),
+                                    n_threads * std::max(moment_factor_scratch(p), scores));
     const double room = budget - moment_factor_bytes(cells, p) - scratch, tile = per_target * width;
     needed = budget - room + std::min(tile, per_target * static_cast<double>(t));
     if (needed > budget) continue;

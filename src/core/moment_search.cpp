@@ -15,8 +15,8 @@ namespace voxridge {
 
 namespace {
 
-constexpr double kNodeTolerance = 1e-11;    // as in fold_search.cpp
-constexpr double kNearlyPerfect = 1e-6;     // share of the null error below which interpolated errors lose their order
+constexpr double kNodeTolerance = 1e-11;  // as in fold_search.cpp
+constexpr double kNearlyPerfect = 1e-6;   // share of the null error below which interpolated errors lose their order
 
 class MomentSearch {
  public:
@@ -158,9 +158,8 @@ arma::mat MomentSearch::fold_scores(const MomentFold& fold, TileRange tile, std:
   const arma::rowvec outside =
       arma::clamp(squares - arma::sum(arma::square(z.head_rows(p_)), 0), 0, std::numeric_limits<double>::infinity());
   if (center_) z.row(p_) = std::sqrt(rows) * (held.mean - train.mean);
-  const HeldOutSums sums{static_cast<int64_t>(rows), numbers(outside + arma::sum(arma::square(z), 0)),
-                         numbers(outside), numbers(held.squares),
-                         constant_targets(held, rows, input_.targets, tile.first)};
+  const HeldOutSums sums{static_cast<int64_t>(rows), numbers(outside + arma::sum(arma::square(z), 0)), numbers(outside),
+                         numbers(held.squares), constant_targets(held, rows, input_.targets, tile.first)};
   constant = sums.constant;
 
   const auto errors_at = [&](const AlphaNodes& nodes) {
@@ -196,8 +195,7 @@ arma::mat MomentSearch::gcv_scores(TileRange tile, std::vector<char>& constant) 
   const arma::rowvec squares = squares_of(all, n, center_);
   arma::mat energy = arma::square(solve(factor, all.cross));
   for (arma::uword i = 0; i < energy.n_rows; ++i) energy.row(i) *= inverse(std::max(least, factor.values[i]), 0);
-  const arma::rowvec outside =
-      arma::clamp(squares - arma::sum(energy, 0), 0, std::numeric_limits<double>::infinity());
+  const arma::rowvec outside = arma::clamp(squares - arma::sum(energy, 0), 0, std::numeric_limits<double>::infinity());
   arma::mat errors(options_.alphas.size(), tile.cols);
   for (size_t a = 0; a < options_.alphas.size(); ++a) {
     const double alpha = options_.alphas[a];
@@ -205,8 +203,9 @@ arma::mat MomentSearch::gcv_scores(TileRange tile, std::vector<char>& constant) 
     for (double& value : shares) value = value + alpha > 0 ? alpha / (value + alpha) : 1;
     const double freedom = n - static_cast<double>(p_) + arma::accu(shares) - (center_ ? 1 : 0);
     if (freedom <= 10 * n * std::numeric_limits<double>::epsilon()) {
-      throw Error(ErrorCode::numerical, "generalised cross-validation is undefined where the fit passes through the "
-                                        "samples. Leave out the smallest penalties, or use folds.");
+      throw Error(ErrorCode::numerical,
+                  "generalised cross-validation is undefined where the fit passes through the "
+                  "samples. Leave out the smallest penalties, or use folds.");
     }
     errors.row(a) = (arma::square(shares).t() * energy + outside) * std::pow(n / freedom, 2);
   }
