@@ -21,7 +21,7 @@ voxridge::RowCells cells_of(const Rcpp::List& folds, int64_t n_rows) {
 
 }  // namespace
 
-// As core_ridge_cv(), with X a store. The dimensions of the scores are made here, in the same way.
+// As core_ridge_cv(), with X a store.
 // [[Rcpp::export]]
 Rcpp::List core_ridge_cv_from_file(const Rcpp::List& X, SEXP Y, const Rcpp::List& folds,
                                    const Rcpp::NumericVector& alphas, const Rcpp::List& options,

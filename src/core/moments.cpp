@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kStripCols = 256;   // targets that a thread reads at a time; a tile is whole strips
 constexpr int64_t kReadCols = 16;     // features
-constexpr int64_t kPieceShare = 256;  // pieces per block that are reckoned with
+constexpr int64_t kMostPieces = 256;  // of a block, that are reckoned with
 
 // Sums over the rows of one column, cell by cell, so far.
 struct ColumnSums {
@@ -228,7 +228,7 @@ void sum_moments(const MomentInput& input, int64_t rows_at_a_time, int n_threads
 
 double moment_bytes(const MomentInput& input, int64_t rows_at_a_time, int n_threads) {
   const double rows = static_cast<double>(std::min(rows_at_a_time, input.rows()));
-  const double extra = rows / kBlockRows * static_cast<double>(std::min(input.cells.count(), kPieceShare));
+  const double extra = rows / kBlockRows * static_cast<double>(std::min(input.cells.count(), kMostPieces));
   const double cols = static_cast<double>(input.features()) + static_cast<double>(n_threads * kStripCols);
   return 8 * (rows + extra) * cols + 16 * rows * n_threads;
 }
