@@ -109,6 +109,10 @@ core_philox <- function(n, key, stream, kind) {
     .Call(`_voxridge_core_philox`, n, key, stream, kind)
 }
 
+core_ridge_cv_from_file <- function(X, Y, folds, alphas, options, control) {
+    .Call(`_voxridge_core_ridge_cv_from_file`, X, Y, folds, alphas, options, control)
+}
+
 core_nifti_header <- function(path) {
     .Call(`_voxridge_core_nifti_header`, path)
 }

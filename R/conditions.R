@@ -12,7 +12,7 @@
 #' | `voxridge_error_type` | data of a kind that is not supported: sparse matrices, factors, text |
 #' | `voxridge_error_shape` | no rows, columns or targets, or sizes that do not match |
 #' | `voxridge_error_nonfinite` | NA, NaN or Inf in data |
-#' | `voxridge_error_alphas` | penalties that are negative, not finite or of the wrong number |
+#' | `voxridge_error_alphas` | penalties that are negative, not finite, of the wrong number or too small for a file |
 #' | `voxridge_error_y_form` | outcomes of a form that is not 0/1, logical, two levels or proportions |
 #' | `voxridge_error_weights` | weights of samples that are negative, not finite, all 0 or of the wrong number |
 #' | `voxridge_error_probability` | forecasts outside 0 to 1 where probabilities are meant |
@@ -39,7 +39,7 @@
 #' | `voxridge_error_no_location` | decoding of which every location failed |
 #' | `voxridge_error_score` | a score that these folds do not allow, or a scoring function with a wrong answer |
 #' | `voxridge_error_conflict` | two arguments that contradict each other |
-#' | `voxridge_error_memory` | a result too large for this machine |
+#' | `voxridge_error_memory` | a result too large for this machine, or work too large for its memory budget |
 #' | `voxridge_error_too_large` | a problem beyond the limits of the linear algebra library |
 #' | `voxridge_error_device_unavailable` | a device that is not there |
 #' | `voxridge_error_device_unsupported` | `device = "gpu"` where there is no code for the GPU |
@@ -95,7 +95,7 @@
 #' | `voxridge_warning_blas_self_test` | some nodes compute wrongly and are left out | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
-#' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |
+#' | `voxridge_warning_single_precision` | single precision was asked for and cannot be had | once per R process |
 #'
 #' @section Messages:
 #' `voxridge_message_few_values`: numbers that are decoded by regression, with few different values.

@@ -6,6 +6,7 @@
 #' for example with [solve_ridge_cv()].
 #'
 #' @inheritParams solve_ridge_cv
+#' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()].
 #' @param alphas One penalty, or one per target; numeric, finite and at least 0, see section Penalty.
 #' @param cv Folds, see [cv_folds()]. Each sample may be held out at most once; `"gcv"` has no predictions. The default
 #'   is 5 contiguous blocks.

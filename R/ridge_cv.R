@@ -39,7 +39,8 @@ ridge_cv <- function(X, y, alphas = NULL, cv = 5, fit_intercept = FALSE, device 
     coefs = "primal", cv_scores = "all"
   )
   backend <- solver_backend(device, call = call)
-  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
+  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call,
+                      stream = TRUE)
   targets <- as_targets(y, nrow(design$X), arg = "y", call = call, stream = TRUE)
   fit <- search_ridge(design, targets, alphas, as_score("r2"), options, backend, n_threads, progress, call)
   out <- list(alpha = unname(fit$best_alphas[1L]), coef = fit$coefs, cv_scores = fit$cv_scores, backend = fit$backend)

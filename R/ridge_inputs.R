@@ -8,8 +8,10 @@ as_features <- function(X, arg = "X", call = rlang::caller_env()) {
 
 # list(X, folds, fit_intercept, prepared): from a matrix, or from a prepared object, whose folds and intercept count.
 # `cv` and `fit_intercept` are settings(value, given): given is TRUE where the user wrote the argument.
-as_design <- function(X, cv, fit_intercept, call = rlang::caller_env()) {
+# A store stays one for callers that stream features.
+as_design <- function(X, cv, fit_intercept, call = rlang::caller_env(), stream = FALSE) {
   if (inherits(X, "voxridge_prepared")) return(prepared_design(X, cv, fit_intercept, call))
+  if (stream && is_store(X)) return(store_design(X, cv$value, fit_intercept$value, call))
   X <- as_features(X, call = call)
   list(
     X = X,

@@ -17,8 +17,9 @@
 #' returns one number per column; larger is better. A function that returns a single number for several columns is
 #' called with the two vectors of each column instead.
 #'
-#' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()]. Integer and logical
-#'   matrices and data frames of numeric columns are converted (one copy); sparse matrices are refused.
+#' @param X n x p numeric matrix, rows are samples, no NA; or the result of [prepare_ridge()]; or a [target_store()] of
+#'   samples x features, see section Features in files of [solve_ridge_cv()]. Integer and logical matrices and data
+#'   frames of numeric columns are converted (one copy); sparse matrices are refused.
 #' @param Y n x t numeric matrix, rows are samples, columns are targets; or a numeric vector of length n, which is one
 #'   target and gives vectors back; or a [target_store()], read as it is needed. NA, NaN and Inf: see `na_targets`.
 #' @param alphas Numeric vector of penalties, finite and at least 0, in any order; see section Penalty. The default is
@@ -70,21 +71,40 @@
 #' For a vector `Y` the target dimension is dropped: `coefs` is a vector, `cv_scores` folds x alphas. Names of columns
 #' and rows are kept, and fold labels name the first dimension of `cv_scores`. Skipped targets are NA.
 #'
+#' @section Features in files:
+#' A [target_store()] as `X`, of fewer features than samples, is read by ranges of samples, and so is a store as `Y`:
+#' neither needs to fit into memory, however many samples there are. The answer is that of the matrix. Sums of products
+#' of the features in every fold are kept (8 p^2 bytes each, and about three times as much for the factors of a fold),
+#' and those of features and targets for as many targets as the memory budget allows, see [device_memory_budget()];
+#' `X` is read once for each such group of targets, and twice with `local_alpha = FALSE` where there are several groups.
+#' Folds that overlap need such sums for every set of samples that all folds treat alike.
+#'
+#' Work is in double precision on the CPU. The scores are `"r2"` and `"neg_mse"`, `cv` anything but `"loo"`, and
+#' `return_coefs` not `"dual"`. Penalties must be greater than 1e-7 of the largest eigenvalue of `crossprod(X)` (of the
+#' centred features with an intercept) less the smallest. An error says what is not served: `as.matrix(X)` then takes
+#' the features into memory.
+#'
 #' @inheritSection voxridge-penalty Penalty
 #' @inheritSection voxridge_threads Threads
 #' @section Errors: `voxridge_error_type`, `voxridge_error_shape`, `voxridge_error_nonfinite` (data);
 #'   `voxridge_error_alphas`, `voxridge_error_folds`, `voxridge_error_score`, `voxridge_error_argument`,
-#'   `voxridge_error_conflict` (settings); `voxridge_error_memory` (results over half of the free memory, refused before
-#'   any work); `voxridge_error_device_unavailable`, `voxridge_error_gpu_out_of_memory`, `voxridge_error_device_failed`;
-#'   `voxridge_error_leakage` (folds that split the runs of data that [clean_runs()] cleaned). A warning
-#'   `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an end of the grid. See
-#'   [voxridge-conditions].
+#'   `voxridge_error_conflict` (settings); `voxridge_error_memory` (results over half of the free memory, or sums of
+#'   products of features in a file over the memory budget: refused before any work);
+#'   `voxridge_error_device_unavailable`, `voxridge_error_device_unsupported`, `voxridge_error_gpu_out_of_memory`,
+#'   `voxridge_error_device_failed`; `voxridge_error_store_format`, `voxridge_error_store_corrupt`,
+#'   `voxridge_error_store_truncated` (stores); `voxridge_error_leakage` (folds that split the runs of data that
+#'   [clean_runs()] cleaned). A warning `voxridge_warning_alpha_at_edge` is given when over 5 % of the targets chose an
+#'   end of the grid. See [voxridge-conditions].
 #' @section Invariants:
 #' Results do not depend on batches, threads, the order of targets or the other targets (`local_alpha = TRUE`). Scaling
 #' `X` by a and `alphas` by a^2 scales coefficients by 1 / a and leaves scores unchanged. Adding a constant to `Y`
 #' changes only the intercept where there is one. A fold's scores are those of a model fitted to its training rows
-#' alone.
+#' alone. Features in a file give the scores of the matrix (to 1e-10) and its choices; the size of the memory budget
+#' changes no bit.
 #' @references
+#' Chan, T. F., Golub, G. H., LeVeque, R. J. (1983). Algorithms for computing the sample variance: analysis and
+#' recommendations. The American Statistician 37(3), 242-247. \doi{10.1080/00031305.1983.10483115}
+#'
 #' Hoerl, A. E., Kennard, R. W. (1970). Ridge regression: biased estimation for nonorthogonal problems. Technometrics
 #' 12(1), 55-67. \doi{10.1080/00401706.1970.10488634}
 #'
@@ -102,6 +122,10 @@
 #' dim(fit$coefs)
 #' # mean score of every penalty, per target
 #' round(apply(fit$cv_scores, c(2, 3), mean)[c(1, 10, 20), ], 2)
+#' # the features in a file
+#' X <- target_store(data$X, tempfile(fileext = ".f64"), type = "float64")
+#' filed <- solve_ridge_cv(X, data$Y, alphas = alpha_grid(data$X), cv = data$runs, n_threads = 2)
+#' identical(filed$best_alphas, fit$best_alphas)
 #' @export
 solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = TRUE, score_func = "r2",
                            fit_intercept = FALSE, conservative = FALSE, n_targets_batch = NULL,
@@ -118,13 +142,15 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
                             return_coefs, return_cv_scores, call)
   options <- c(options, coef_file(coefs_path, options$coefs, call))
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
-  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call)
+  design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call,
+                      stream = TRUE)
   targets <- as_targets(Y, nrow(design$X), na_targets, call = call, stream = TRUE)
   search_ridge(design, targets, alphas, score, options, backend, n_threads, progress, call)
 }
 
 # The search itself, on checked inputs; solve_ridge_cv() documents the result.
 search_ridge <- function(design, targets, alphas, score, options, backend, n_threads, progress, call) {
+  if (is_store(design$X)) backend <- store_backend(score, options, backend, call)
   check_whole_runs(design$folds, list(X = design$X, Y = targets$Y), call)
   check_score_folds(score, design$folds, call)
   check_conservative(options, design$folds, call)
@@ -142,8 +168,10 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
   bar <- start_progress(progress, "Ridge cross-validation", call)
   on.exit(bar$close())
   out <- on_device(backend, n_threads, bar$report, function(control) {
+    folds <- core_folds(design$folds)
+    if (is_store(design$X)) return(core_ridge_cv_from_file(design$X, targets$Y, folds, alphas, options, control))
     pointer <- design_pointer(design, control, call)
-    core_ridge_cv(design$X, targets$Y, pointer, core_folds(design$folds), alphas, options, control, score$fun)
+    core_ridge_cv(design$X, targets$Y, pointer, folds, alphas, options, control, score$fun)
   }, call)
   if (!is.null(options$store_path)) out$value$coefs <- coef_store(out$value$coefs, design, targets, options, call)
   finish_search(out$value, options, targets, alphas, out$backend)

@@ -1,6 +1,7 @@
-#' Targets in a file
+#' Targets or features in a file
 #'
-#' Keeps a matrix of samples x targets in a file, so that solvers can work on more targets than memory holds.
+#' Keeps a matrix of samples x targets in a file, so that solvers can work on more targets than memory holds; or one of
+#' samples x features, for more samples than memory holds.
 #'
 #' Values lie in the file column after column, as little-endian float32 or float64, with nothing before or after them. A
 #' text file beside it, `<path>.dcf`, describes them: size, type, a checksum (CRC-32) for every 512 columns, and which
@@ -8,7 +9,8 @@
 #' bigstatsr and, behind a header, a `.npy` file in Fortran order.
 #'
 #' The object holds paths and this description, no data: it can be saved, and sent to other R processes. Solvers read
-#' it 512 columns at a time, and compare the checksums as they do: a file that was changed since is an error.
+#' it 512 columns at a time, or some thousand rows where the features are a store too, and compare the checksums as they
+#' do: a file that was changed since is an error.
 #'
 #' @param x What to keep: a numeric matrix, samples x targets (then `path` says where); NIfTI files as in
 #'   [brain_matrix()] (then `mask` says which voxels, `path` where). Or what to open, without `path`: the path of a
@@ -32,7 +34,7 @@
 #' `voxridge_error_argument`, `voxridge_error_conflict`, `voxridge_error_memory`. See [voxridge-conditions].
 #' @section Invariants: `target_store(Y, path, type = "float64")[, ]` is `Y`, bit for bit. A solver gives the same bits
 #'   for a store of float64 as for the matrix. A reader sees the old file or the new one, never half of it.
-#' @seealso [solve_ridge_cv()], whose `Y` may be a store, and whose `coefs_path` makes one of the coefficients.
+#' @seealso [solve_ridge_cv()], whose `X` and `Y` may be stores, and whose `coefs_path` makes one of the coefficients.
 #' @examples
 #' Y <- matrix(rnorm(20 * 1000), 20)
 #' store <- target_store(Y, tempfile(fileext = ".f32"))

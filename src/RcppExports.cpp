@@ -376,6 +376,22 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_ridge_cv_from_file
+Rcpp::List core_ridge_cv_from_file(const Rcpp::List& X, SEXP Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::List& options, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_ridge_cv_from_file(SEXP XSEXP, SEXP YSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_ridge_cv_from_file(X, Y, folds, alphas, options, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nifti_header
 Rcpp::List core_nifti_header(const std::string& path);
 RcppExport SEXP _voxridge_core_nifti_header(SEXP pathSEXP) {
@@ -895,6 +911,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_blas_info", (DL_FUNC) &_voxridge_core_blas_info, 0},
     {"_voxridge_core_test_blas", (DL_FUNC) &_voxridge_core_test_blas, 1},
     {"_voxridge_core_philox", (DL_FUNC) &_voxridge_core_philox, 4},
+    {"_voxridge_core_ridge_cv_from_file", (DL_FUNC) &_voxridge_core_ridge_cv_from_file, 6},
     {"_voxridge_core_nifti_header", (DL_FUNC) &_voxridge_core_nifti_header, 1},
     {"_voxridge_core_nifti_affine", (DL_FUNC) &_voxridge_core_nifti_affine, 5},
     {"_voxridge_core_corner_distance", (DL_FUNC) &_voxridge_core_corner_distance, 3},

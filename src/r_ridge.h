@@ -70,6 +70,7 @@ class TargetInput {
   }
   int rows() const { return static_cast<int>(targets.y.rows); }
   int cols() const { return static_cast<int>(targets.y.cols); }
+  const voxridge::StoreReader* store() const { return store_.get(); }
 
   voxridge::Targets targets;
 

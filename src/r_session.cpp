@@ -33,6 +33,8 @@ std::string condition_of(voxridge::ErrorCode code) {
       return "argument";
     case voxridge::ErrorCode::too_large:
       return "too_large";
+    case voxridge::ErrorCode::alphas:
+      return "alphas";
     case voxridge::ErrorCode::memory:
       return "memory";
     case voxridge::ErrorCode::numerical:

@@ -20,7 +20,8 @@ enum class ErrorCode {
   device_failed,       // the GPU failed, and this process cannot use it any more
   port_in_use,         // another process listens there
   network,             // an address or a socket that cannot be had
-  internal             // a defect of this library
+  internal,            // a defect of this library
+  alphas               // penalties that cannot be served
 };
 
 class Error : public std::runtime_error {

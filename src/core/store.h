@@ -51,6 +51,12 @@ class StoreReader : public TargetSource {
   // From any thread.
   MatrixView<double> columns(int64_t first, int64_t count, SourceMemory& memory) const override;
 
+  // Bytes of rows row .. row + count - 1 of a column, from any thread: not compared with a checksum (store_rows.h is).
+  void read_rows(int64_t col, int64_t row, int64_t count, unsigned char* to) const;
+
+  // Throws where this is not the checksum of a stripe that was written.
+  void compare_stripe(int64_t stripe, uint32_t found) const;
+
  private:
   class File;
   void read_bytes(int64_t first, int64_t count, unsigned char* to) const;

@@ -150,12 +150,27 @@ void StoreReader::compare(int64_t first, int64_t count, const unsigned char* byt
   for (int64_t stripe = (first + kStripeCols - 1) / kStripeCols; stripe * kStripeCols < first + count; ++stripe) {
     const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
     if (end > first + count) break;
-    const uint32_t found = checksum_of(bytes + (from - first) * column, (end - from) * column);
-    if (found == layout_.checksums[stripe]) continue;
-    throw Error(ErrorCode::store_corrupt,
-                "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
-                    " are not those that were written",
-                "checksum");
+    compare_stripe(stripe, checksum_of(bytes + (from - first) * column, (end - from) * column));
+  }
+}
+
+void StoreReader::compare_stripe(int64_t stripe, uint32_t found) const {
+  if (layout_.checksums.empty() || found == layout_.checksums[stripe]) return;
+  const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
+  throw Error(ErrorCode::store_corrupt,
+              "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
+                  " are not those that were written",
+              "checksum");
+}
+
+void StoreReader::read_rows(int64_t col, int64_t row, int64_t count, unsigned char* to) const {
+  const int64_t size = layout_.value_bytes();
+  for (size_t s = 0; s < files_.size(); ++s) {
+    const StoreSegment& segment = layout_.segments[s];
+    if (col < segment.first || col >= segment.first + segment.cols) continue;
+    const int64_t place = layout_.offset + ((col - segment.first) * layout_.ld + row) * size;
+    files_[s]->read(place, count * size, to);
+    files_[s]->announce(place + count * size, std::min(count, layout_.rows - row - count) * size);
   }
 }
 
@@ -179,24 +194,49 @@ MatrixView<double> StoreReader::columns(int64_t first, int64_t count, SourceMemo
   return {memory.values.data(), layout_.rows, count, layout_.rows};
 }
 
+namespace {
+
+bool all_finite(const unsigned char* bytes, int64_t count, bool single) {
+  for (int64_t i = 0; i < count; ++i) {
+    double value = 0;
+    if (single) {
+      float narrow;
+      std::memcpy(&narrow, bytes + i * 4, sizeof narrow);
+      value = narrow;
+    } else {
+      std::memcpy(&value, bytes + i * 8, sizeof value);
+    }
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A part of a column at a time: columns may be long.
 StoreFacts scan_store(const StoreReader& store, const Control& control) {
+  constexpr int64_t part = 1 << 20;
   const StoreLayout& layout = store.layout();
   const int64_t stripes = (layout.cols + kStripeCols - 1) / kStripeCols;
   StoreFacts out;
   out.checksums.resize(stripes);
   std::vector<char> flawed(layout.cols, 0);
-  std::vector<SourceMemory> memory(control.n_threads);
+  std::vector<std::vector<unsigned char>> memory(control.n_threads);
   control.expect(stripes);
   parallel_for(stripes, control.n_threads, [&](int64_t stripe, int worker) {
-    control.check_stop();
-    const int64_t first = stripe * kStripeCols, count = std::min(kStripeCols, layout.cols - first);
-    const MatrixView<double> y = store.columns(first, count, memory[worker]);
-    const void* const raw = layout.single ? static_cast<const void*>(memory[worker].bytes.data()) : y.data;
-    out.checksums[stripe] = checksum_of(raw, layout.rows * count * layout.value_bytes());
-    for (int64_t j = 0; j < count; ++j) {
-      const double* column = y.col(j);
-      flawed[first + j] = !std::all_of(column, column + y.rows, [](double x) { return std::isfinite(x); });
+    std::vector<unsigned char>& bytes = memory[worker];
+    bytes.resize(std::min(part, layout.rows) * layout.value_bytes());
+    uLong checksum = crc32_z(0, nullptr, 0);
+    for (int64_t j = stripe * kStripeCols; j < std::min((stripe + 1) * kStripeCols, layout.cols); ++j) {
+      for (int64_t row = 0; row < layout.rows; row += part) {
+        control.check_stop();
+        const int64_t count = std::min(part, layout.rows - row);
+        store.read_rows(j, row, count, bytes.data());
+        checksum = crc32_z(checksum, bytes.data(), static_cast<size_t>(count * layout.value_bytes()));
+        if (!all_finite(bytes.data(), count, layout.single)) flawed[j] = 1;
+      }
     }
+    out.checksums[stripe] = static_cast<uint32_t>(checksum);
     control.advance(1);
   });
   for (int64_t j = 0; j < layout.cols; ++j) {
