@@ -24,7 +24,7 @@ file_items <- function(paths, mask, volumes, call) {
   Map(function(header, arg) check_same_grid(header, mask, arg, "mask", call), headers, args)
   wanted <- item_volumes(volumes, vapply(headers, `[[`, 0, "n_volumes")[of_file], call)
   check_once(paths, wanted, call)
-  states <- core_item_states(vapply(headers, `[[`, "", "path"))
+  states <- core_file_states(vapply(headers, `[[`, "", "path"), TRUE)
   list(
     paths = absolute_path(vapply(headers, `[[`, "", "path"))[of_file],
     names = if (is.null(given)) default_names(paths, wanted) else as_item_names(given, length(paths), "paths", call),
@@ -251,7 +251,7 @@ matrix_bytes <- function(x) {
 item_states <- function(x, which = seq_along(x$paths)) {
   paths <- x$paths[which]
   files <- unique(paths[!is.na(paths)])
-  states <- core_item_states(files)
+  states <- core_file_states(files, TRUE)
   at <- match(paths, files)
   list(sizes = ifelse(is.na(at), NA, states$sizes[at]), modified = ifelse(is.na(at), NA, states$modified[at]))
 }

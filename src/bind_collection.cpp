@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/byte_sink.h"
+#include "core/byte_source.h"
 #include "core/collection_summary.h"
 #include "core/memory.h"
 #include "r_session.h"
@@ -80,12 +81,12 @@ Rcpp::List skipped_table(const std::vector<voxridge::FailedItem>& failed, const 
 
 }  // namespace
 
-// Size and time of the last change of the files of images: -1 and 0 where there are none.
+// Size and time of the last change of files: -1 and 0 where there are none. `images`: both files of a pair count.
 // [[Rcpp::export]]
-Rcpp::List core_item_states(const std::vector<std::string>& paths) {
+Rcpp::List core_file_states(const std::vector<std::string>& paths, bool images) {
   Rcpp::NumericVector sizes, modified;
   for (const std::string& path : paths) {
-    const voxridge::ItemState state = voxridge::item_state(path);
+    const voxridge::FileState state = images ? voxridge::item_state(path) : voxridge::file_state(path);
     sizes.push_back(static_cast<double>(state.size));
     modified.push_back(state.modified);
   }
