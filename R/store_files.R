@@ -174,7 +174,8 @@ native_store <- function(path, call) {
     rounding = number("Rounding")
   )
   ok <- NROW(found) == 1L && "NonFinite" %in% colnames(found) &&
-    identical(number("Version"), as.double(STORE_VERSION)) && identical(field("Format"), "voxridge-store") && identical(field("ByteOrder"), "little") && is_layout(store) &&
+    identical(number("Version"), as.double(STORE_VERSION)) && identical(field("Format"), "voxridge-store") &&
+    identical(field("ByteOrder"), "little") && is_layout(store) &&
     isTRUE(number("Offset") == 0) && isTRUE(number("LeadingDimension") == rows) &&
     isTRUE(number("Size") == store_bytes(store))
   if (!ok) {
