@@ -37,6 +37,10 @@ core_collection_summary <- function(collection, options, mask, control) {
     .Call(`_voxridge_core_collection_summary`, collection, options, mask, control)
 }
 
+core_collection_quantiles <- function(collection, options, probs, mask, control) {
+    .Call(`_voxridge_core_collection_quantiles`, collection, options, probs, mask, control)
+}
+
 core_collection_stack <- function(collection, options, control) {
     .Call(`_voxridge_core_collection_stack`, collection, options, control)
 }

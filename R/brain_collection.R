@@ -8,8 +8,8 @@
 #' is plain data: it survives [saveRDS()] and goes to other processes as paths.
 #'
 #' Verbs: `print()`; `length()`, `names()`; `x[i]` and `subset(x, group == "a")` for some of the items; `x[[i]]` reads
-#' one item as [brain_matrix()] does; `as.list()` reads all. [collection_mean()], [collection_sd()],
-#' [collection_t_test()], [stack_items()] and [map_items()] work on all items in memory that does not grow with them.
+#' one item as [brain_matrix()] does; `as.list()` reads all. [collection_mean()] and its relatives,
+#' [collection_quantile()], [collection_t_test()], [stack_items()], [map_items()] and [fit_items()] work on all items in memory that does not grow with them.
 #'
 #' @param paths Files in the order wanted: a character vector of NIfTI files or patterns such as `"sub-*/stat.nii.gz"`
 #'   (sorted; `*`, `?` and `[ ]`), whose names, if it has some, are those of the items; a data frame with a column

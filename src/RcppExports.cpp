@@ -137,6 +137,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_collection_quantiles
+Rcpp::List core_collection_quantiles(const Rcpp::List& collection, const Rcpp::List& options, const std::vector<double>& probs, SEXP mask, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_collection_quantiles(SEXP collectionSEXP, SEXP optionsSEXP, SEXP probsSEXP, SEXP maskSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type collection(collectionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type probs(probsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_collection_quantiles(collection, options, probs, mask, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_collection_stack
 Rcpp::List core_collection_stack(const Rcpp::List& collection, const Rcpp::List& options, const Rcpp::List& control);
 RcppExport SEXP _voxridge_core_collection_stack(SEXP collectionSEXP, SEXP optionsSEXP, SEXP controlSEXP) {
@@ -795,6 +810,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
     {"_voxridge_core_file_states", (DL_FUNC) &_voxridge_core_file_states, 2},
     {"_voxridge_core_collection_summary", (DL_FUNC) &_voxridge_core_collection_summary, 4},
+    {"_voxridge_core_collection_quantiles", (DL_FUNC) &_voxridge_core_collection_quantiles, 5},
     {"_voxridge_core_collection_stack", (DL_FUNC) &_voxridge_core_collection_stack, 3},
     {"_voxridge_core_write_bytes", (DL_FUNC) &_voxridge_core_write_bytes, 3},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
