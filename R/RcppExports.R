@@ -37,12 +37,16 @@ core_binary_score <- function(score, y, logits, weights) {
     .Call(`_voxridge_core_binary_score`, score, y, logits, weights)
 }
 
-core_item_states <- function(paths) {
-    .Call(`_voxridge_core_item_states`, paths)
+core_file_states <- function(paths, images) {
+    .Call(`_voxridge_core_file_states`, paths, images)
 }
 
 core_collection_summary <- function(collection, options, mask, control) {
     .Call(`_voxridge_core_collection_summary`, collection, options, mask, control)
+}
+
+core_collection_quantiles <- function(collection, options, probs, mask, control) {
+    .Call(`_voxridge_core_collection_quantiles`, collection, options, probs, mask, control)
 }
 
 core_collection_stack <- function(collection, options, control) {
@@ -249,16 +253,16 @@ core_store_check <- function(store) {
     invisible(.Call(`_voxridge_core_store_check`, store))
 }
 
-core_store_columns <- function(store, first, count, control) {
-    .Call(`_voxridge_core_store_columns`, store, first, count, control)
+core_store_columns <- function(store, wanted, control) {
+    .Call(`_voxridge_core_store_columns`, store, wanted, control)
 }
 
 core_store_writer <- function(path, rows, cols, single) {
     .Call(`_voxridge_core_store_writer`, path, rows, cols, single)
 }
 
-core_store_write <- function(writer, first, columns) {
-    invisible(.Call(`_voxridge_core_store_write`, writer, first, columns))
+core_store_write <- function(writer, first, columns, control) {
+    invisible(.Call(`_voxridge_core_store_write`, writer, first, columns, control))
 }
 
 core_store_finish <- function(writer) {

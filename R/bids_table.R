@@ -40,7 +40,7 @@ bids_table <- function(path, ...) {
     abort("{.arg path} must be a folder, not {describe(path)}.", "argument", found = path)
   }
   wanted <- bids_filters(list(...), call)
-  files <- sort(list.files(folder, "^sub-", recursive = TRUE), method = "radix")
+  files <- each_once(folder, sort(list.files(folder, "^sub-", recursive = TRUE), method = "radix"))
   images <- parse_bids(files[grepl("\\.nii(\\.gz)?$", files)])
   keep <- Reduce(`&`, Map(function(values, name) images[[name]] %in% values, wanted, names(wanted)),
                  rep(TRUE, nrow(images)))
@@ -60,6 +60,16 @@ bids_table <- function(path, ...) {
   }
   rownames(images) <- NULL
   images
+}
+
+# Without those that links between folders show a second time; the shortest path stays. A file that is a link itself
+# is one of its own: programs that keep versions store equal files once.
+each_once <- function(folder, files) {
+  folders <- dirname(files)
+  known <- unique(folders)
+  key <- file.path(normalizePath(file.path(folder, known))[match(folders, known)], basename(files))
+  order <- order(nchar(files))
+  files[sort(order[!duplicated(key[order])])]
 }
 
 BIDS_ENTITIES <- c("sub", "ses", "task", "run", "space", "desc")

@@ -8,8 +8,8 @@
 #' is plain data: it survives [saveRDS()] and goes to other processes as paths.
 #'
 #' Verbs: `print()`; `length()`, `names()`; `x[i]` and `subset(x, group == "a")` for some of the items; `x[[i]]` reads
-#' one item as [brain_matrix()] does; `as.list()` reads all. [collection_mean()], [collection_sd()],
-#' [collection_t_test()], [stack_items()] and [map_items()] work on all items in memory that does not grow with them.
+#' one item as [brain_matrix()] does; `as.list()` reads all. [collection_mean()] and its relatives,
+#' [collection_quantile()], [collection_t_test()], [stack_items()], [map_items()] and [fit_items()] work on all items in memory that does not grow with them.
 #'
 #' @param paths Files in the order wanted: a character vector of NIfTI files or patterns such as `"sub-*/stat.nii.gz"`
 #'   (sorted; `*`, `?` and `[ ]`), whose names, if it has some, are those of the items; a data frame with a column
@@ -175,6 +175,43 @@ subset.brain_collection <- function(x, subset, ...) {
   }
   if (!any(keep, na.rm = TRUE)) abort("{.arg subset} must keep at least one item, not none.", "argument", found = keep)
   choose_items(x, which(keep), call)
+}
+
+#' @export
+summary.brain_collection <- function(object, ...) {
+  rlang::check_dots_empty()
+  object
+}
+
+# The object is a list of what is known about images: base R would compute with that list.
+refuse_images <- function() {
+  abort(c("A collection must be read before its values are computed with, which it is not.",
+          i = "Over the items: {.fn collection_mean} and its relatives, {.fn map_items}. One item: {.code x[[1]]}."),
+        "type", call = rlang::caller_env())
+}
+
+#' @export
+Ops.brain_collection <- function(e1, e2) refuse_images()
+
+#' @export
+Math.brain_collection <- function(x, ...) refuse_images()
+
+#' @export
+Summary.brain_collection <- function(..., na.rm = FALSE) refuse_images() # nolint: object_name_linter.
+
+#' @export
+mean.brain_collection <- function(x, ...) refuse_images()
+
+#' @rawNamespace S3method(stats::median,brain_collection)
+median.brain_collection <- function(x, na.rm = FALSE, ...) refuse_images() # nolint: object_name_linter.
+
+#' @rawNamespace S3method(stats::quantile,brain_collection)
+quantile.brain_collection <- function(x, ...) refuse_images()
+
+#' @export
+c.brain_collection <- function(...) {
+  abort(c("Collections must be made of all their paths at once, not put together.",
+          i = "{.code brain_collection(c(a$paths, b$paths), mask)}."), "argument")
 }
 
 refuse_assignment <- function(call) {

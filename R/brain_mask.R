@@ -78,8 +78,9 @@ new_brain_mask <- function(dim, affine, index) {
 validate_mask <- function(mask, arg = "mask", call = rlang::caller_env()) {
   index <- if (is.list(mask)) mask[["index"]]
   n <- length(index)
-  ok <- n > 0L && is.numeric(mask$dim) && length(mask$dim) == 3L && is.numeric(index) && identical(mask$n, n) &&
-    !anyNA(index) && !is.unsorted(index, strictly = TRUE) && index[1L] >= 1 && index[n] <= prod(mask$dim)
+  ok <- n > 0L && is.numeric(mask[["dim"]]) && length(mask$dim) == 3L && is.numeric(index) &&
+    identical(mask[["n"]], n) && !anyNA(index) && !is.unsorted(index, strictly = TRUE) && index[1L] >= 1 &&
+    index[n] <= prod(mask$dim)
   if (isTRUE(ok)) return(mask)
   abort(
     c("{.arg {arg}} must be a mask of {.fn brain_mask}, not a list of that class with other contents.",

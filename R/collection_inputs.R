@@ -24,7 +24,7 @@ file_items <- function(paths, mask, volumes, call) {
   Map(function(header, arg) check_same_grid(header, mask, arg, "mask", call), headers, args)
   wanted <- item_volumes(volumes, vapply(headers, `[[`, 0, "n_volumes")[of_file], call)
   check_once(paths, wanted, call)
-  states <- core_item_states(vapply(headers, `[[`, "", "path"))
+  states <- core_file_states(vapply(headers, `[[`, "", "path"), TRUE)
   list(
     paths = absolute_path(vapply(headers, `[[`, "", "path"))[of_file],
     names = if (is.null(given)) default_names(paths, wanted) else as_item_names(given, length(paths), "paths", call),
@@ -197,13 +197,37 @@ validate_collection <- function(x, arg = "x", call = rlang::caller_env()) {
     abort("{.arg {arg}} must be a collection of {.fn brain_collection}, not {found}.", "type",
           found = found, call = call)
   }
-  y <- unclass(x)
-  per_item <- c("paths", "names", "volumes", "n_rows", "sizes", "modified", "matrices")
-  ok <- is.list(y) && identical(y[["format"]], COLLECTION_FORMAT) && inherits(y[["mask"]], "brain_mask") &&
-    length(y[["paths"]]) > 0L && all(lengths(y[per_item]) == length(y[["paths"]]))
-  if (ok) return(invisible(x))
+  if (is.list(x) && is_collection(unclass(x), call)) return(invisible(x))
   abort(c("{.arg {arg}} must be a collection of {.fn brain_collection}, not an object of that class with other
            contents.", i = "Make it again from its files."), "old_object", call = call)
+}
+
+# Can the core read by it? Whatever is not of this shape must not get there.
+is_collection <- function(y, call) {
+  ok <- identical(y[["format"]], COLLECTION_FORMAT) && is.character(y[["paths"]]) && length(y$paths) > 0L &&
+    all(lengths(y[ITEM_FIELDS]) == length(y$paths)) && is_names(y[["names"]], length(y$paths)) &&
+    is.list(y[["volumes"]]) && is.list(y[["matrices"]]) && is.double(y[["sizes"]]) && is.double(y[["modified"]]) &&
+    is.numeric(y[["n_rows"]]) && (is.null(y[["data"]]) || is.data.frame(y$data) && nrow(y$data) == length(y$paths)) &&
+    isTRUE(y[["load"]] %in% c("lazy", "memory")) && inherits(y[["mask"]], "brain_mask")
+  if (!ok) return(FALSE)
+  n_voxels <- validate_mask(y$mask, "x$mask", call)$n
+  all(mapply(is_item, y$paths, y$matrices, y$volumes, y$n_rows, y$sizes, y$modified, MoreArgs = list(n_voxels)))
+}
+
+# Elements with a value per item.
+ITEM_FIELDS <- c("paths", "names", "volumes", "n_rows", "sizes", "modified", "matrices")
+
+# A matrix, or volumes of a file as it was.
+is_item <- function(path, matrix, volumes, n_rows, size, modified, n_voxels) {
+  if (!is.null(matrix)) {
+    return(is.double(matrix) && identical(as.double(dim(matrix)), as.double(c(n_rows, n_voxels))) &&
+             (is.null(volumes) || is_volumes(volumes, n_rows)))
+  }
+  !is.na(path) && !is.na(size) && !is.na(modified) && is_volumes(volumes, n_rows)
+}
+
+is_volumes <- function(x, n) {
+  is.numeric(x) && length(x) == n && n > 0L && isTRUE(all(x >= 1 & x == round(x) & x <= .Machine$integer.max))
 }
 
 as_item_index <- function(i, x, arg, call) {
@@ -236,7 +260,7 @@ as_item_index <- function(i, x, arg, call) {
 
 choose_items <- function(x, places, call) {
   y <- unclass(x)
-  for (name in c("paths", "names", "volumes", "n_rows", "sizes", "modified", "matrices")) {
+  for (name in ITEM_FIELDS) {
     y[[name]] <- y[[name]][places]
   }
   if (!is.null(y$data)) y$data <- y$data[places, , drop = FALSE]
@@ -251,7 +275,7 @@ matrix_bytes <- function(x) {
 item_states <- function(x, which = seq_along(x$paths)) {
   paths <- x$paths[which]
   files <- unique(paths[!is.na(paths)])
-  states <- core_item_states(files)
+  states <- core_file_states(files, TRUE)
   at <- match(paths, files)
   list(sizes = ifelse(is.na(at), NA, states$sizes[at]), modified = ifelse(is.na(at), NA, states$modified[at]))
 }

@@ -11,7 +11,7 @@ item_of <- function(x, i) {
 # An item as brain_matrix() has it.
 read_item <- function(item, mask, call) {
   if (!is.null(item$matrix)) return(structure(item$matrix, mask = mask))
-  state <- core_item_states(item$path)
+  state <- core_file_states(item$path, TRUE)
   if (state$sizes != item$size || state$modified != item$modified) {
     abort_item(item$index, item$path, changed_text(item$path, state$sizes), "changed", state$sizes, call)
   }

@@ -1,6 +1,6 @@
-#' Mean and standard deviation over the items of a collection
+#' Mean, standard deviation, sum and extremes over the items of a collection
 #'
-#' Computes the mean or standard deviation over all items, voxel by voxel, in one pass over the files and in memory that
+#' Computes the mean, standard deviation, sum, least or largest value over all items, voxel by voxel, in one pass over the files and in memory that
 #' does not grow with their number.
 #'
 #' Values are added in the order of the items, item k changing the mean by (x - mean) / k (Welford), whatever thread
@@ -41,7 +41,7 @@
 #' @references
 #' Welford, B. P. (1962). Note on a method for calculating corrected sums of squares and products. Technometrics 4,
 #' 419-420. \doi{10.1080/00401706.1962.10490022}
-#' @seealso [collection_t_test()], [stack_items()], [map_items()].
+#' @seealso [collection_median()], [collection_t_test()], [stack_items()], [map_items()].
 #' @examples
 #' mask <- brain_mask(array(1, c(4, 4, 3)), affine = diag(c(3, 3, 4, 1)))
 #' set.seed(1)
@@ -54,6 +54,27 @@
 collection_mean <- function(x, within = c("none", "mean", "sd"), na = c("propagate", "skip"),
                             on_error = c("stop", "skip"), n_threads = NULL, progress = interactive()) {
   summarise_items(x, "mean", 1L, within, na, on_error, n_threads, progress, rlang::current_env())
+}
+
+#' @rdname collection_mean
+#' @export
+collection_sum <- function(x, within = c("none", "mean", "sd"), na = c("propagate", "skip"),
+                           on_error = c("stop", "skip"), n_threads = NULL, progress = interactive()) {
+  summarise_items(x, "sum", 1L, within, na, on_error, n_threads, progress, rlang::current_env())
+}
+
+#' @rdname collection_mean
+#' @export
+collection_min <- function(x, within = c("none", "mean", "sd"), na = c("propagate", "skip"),
+                           on_error = c("stop", "skip"), n_threads = NULL, progress = interactive()) {
+  summarise_items(x, "min", 1L, within, na, on_error, n_threads, progress, rlang::current_env())
+}
+
+#' @rdname collection_mean
+#' @export
+collection_max <- function(x, within = c("none", "mean", "sd"), na = c("propagate", "skip"),
+                           on_error = c("stop", "skip"), n_threads = NULL, progress = interactive()) {
+  summarise_items(x, "max", 1L, within, na, on_error, n_threads, progress, rlang::current_env())
 }
 
 #' @rdname collection_mean
@@ -73,12 +94,19 @@ summarise_items <- function(x, what, least, within, na, on_error, n_threads, pro
   out$value
 }
 
-# One pass of the core over all items, checked before and told about after.
 pass_over_items <- function(x, settings, groups, mask, n_threads, progress, call) {
+  n_maps <- if (settings$what == "t") 4L + settings$df else 1L
+  run_pass(x, settings, n_maps, n_threads, progress, call, function(items, control) {
+    core_collection_summary(items, settings, mask, control)
+  }, groups)
+}
+
+# One pass of the core over all items, or several, checked before and told about after. `pass(items, control)` gives
+# `n_maps` maps.
+run_pass <- function(x, settings, n_maps, n_threads, progress, call, pass, groups = integer(length(x$paths))) {
   check_reduction(x, settings$within, call)
   check_equal_rows(x, settings$within, call)
   rows <- if (settings$within == "none") x$n_rows[1L] else 1L
-  n_maps <- if (settings$what == "t") 4L + settings$df else 1L
   bytes <- stats::setNames((8 * n_maps + 4 * settings$skip_missing) * as.double(rows) * x$mask$n,
                            paste0("maps (", rows, " x ", format_count(x$mask$n), ")"))
   check_result_memory(bytes, "Reduce items first with {.arg within}, or choose a smaller mask.", call)
@@ -86,7 +114,7 @@ pass_over_items <- function(x, settings, groups, mask, n_threads, progress, call
   on.exit(bar$close())
   control <- core_control(n_threads, bar$report, call)
   check_items_there(x, settings$on_error, call)
-  out <- run_items(core_collection_summary(core_items(x, groups), settings, mask, control), x, call)
+  out <- run_items(pass(core_items(x, groups), control), x, call)
   warn_skipped(out$rest$skipped, length(x$paths))
   inform_passes(out$rest$passes, nrow(out$rest$skipped) > 0L)
   out

@@ -135,7 +135,7 @@ targets_identity <- function(targets) {
   Y <- targets$Y
   if (!is_store(Y)) return(list(Y = rlang::hash(unname(Y)), Y_rows = nrow(Y), Y_columns = ncol(Y)))
   list(Y = unname(Y$segments$path), Y_rows = Y$rows, Y_columns = Y$cols, Y_type = Y$type,
-       Y_checksums = rlang::hash(Y$checksums), Y_size = Y$stamp$size, Y_time = round(Y$stamp$time, 3L))
+       Y_checksums = rlang::hash(Y$checksums), Y_size = Y$stamp$sizes, Y_time = Y$stamp$modified)
 }
 
 # The code of a function, without references to its source.

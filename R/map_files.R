@@ -21,6 +21,12 @@ output_task <- function(x, f, dots, write_to, call) {
     abort("{.arg x} must have items whose names make different file names, not {.file {names[anyDuplicated(names)]}}
            twice.", "argument", found = x$names, call = call)
   }
+  most <- LONGEST_NAME - nchar(".nii.gz")
+  long <- which(nchar(names, "bytes") > most)
+  if (length(long)) {
+    abort("{.arg x} must have items with names of at most {most} bytes where files are called after them, not
+           {nchar(names[long[1]], 'bytes')} (item {long[1]}).", "argument", where = long, call = call)
+  }
   stems <- stats::setNames(file.path(absolute_path(folder), names), x$names)
   code <- if (is.primitive(f)) f else { # nolint: brace_linter.
     plain <- utils::removeSource(f)
@@ -53,6 +59,7 @@ check_outputs <- function(task, x, call) {
 
 # The key in a file that map_items() wrote, else NA.
 output_key <- function(path) {
+  if (core_file_states(path, FALSE)$sizes < 0) return(NA_character_)  # a pipe would wait for whoever writes into it
   tryCatch({
     if (endsWith(path, ".rds")) {
       x <- readRDS(path)

@@ -194,7 +194,7 @@ coef_file <- function(path, coefs, call) {
     )
   }
   path <- as_path(path, "coefs_path", call)
-  list(store_path = as_new_file(path, FALSE, call, "coefs_path"), store_type = "float32")
+  list(store_path = as_store_file(path, FALSE, "coefs_path", call), store_type = "float32")
 }
 
 check_conservative <- function(options, folds, call) {

@@ -60,7 +60,7 @@ target_store <- function(x, path = NULL, mask = NULL, type = c("float32", "float
     return(open_store(x, progress, call))
   }
   path <- as_path(path, "path", call)
-  path <- as_new_file(path, as_flag(overwrite), call)
+  path <- as_store_file(path, as_flag(overwrite), "path", call)
   from <- if (is.null(mask)) matrix_source(x, call) else image_source(x, make_mask(mask), call)
   write_store(from, path, type, progress, call)
 }
@@ -89,9 +89,14 @@ dim.voxridge_target_store <- function(x) as.integer(c(x[["rows"]], x[["cols"]]))
 dimnames.voxridge_target_store <- function(x) if (!is.null(x[["names"]])) list(NULL, x[["names"]])
 
 #' @export
+summary.voxridge_target_store <- function(object, ...) {
+  rlang::check_dots_empty()
+  object
+}
+
+#' @export
 length.voxridge_target_store <- function(x) prod(x[["rows"]], x[["cols"]])
 
-# Columns are read in the ranges in which they were asked for.
 #' @export
 `[.voxridge_target_store` <- function(x, i, j, drop = FALSE) {
   call <- rlang::current_env()
@@ -103,25 +108,13 @@ length.voxridge_target_store <- function(x) prod(x[["rows"]], x[["cols"]])
   }
   drop <- as_flag(drop)
   x <- validate_store(x, "x", call)
-  columns <- seq_len(x$cols)
-  if (!missing(j)) {
-    names(columns) <- x$names
-    columns <- unname(columns[j])
-    if (anyNA(columns)) {
-      abort("{.arg j} must choose columns of the store (1 to {x$cols}), not others or NA.", "argument", found = j)
-    }
-  }
+  columns <- if (missing(j)) seq_len(x$cols) else as_places(j, x$cols, x$names, "columns", "j", call)
+  rows <- if (!missing(i)) as_places(i, x$rows, NULL, "rows", "i", call)
   check_matrix_size(x$rows, length(columns), call)
   control <- core_control(NULL, NULL, call)
-  out <- matrix(NA_real_, x$rows, length(columns), dimnames = if (!is.null(x$names)) list(NULL, x$names[columns]))
-  breaks <- which(diff(columns) != 1L)
-  starts <- c(1L, breaks + 1L)[seq_len(if (length(columns)) length(breaks) + 1L else 0L)]
-  ends <- c(breaks, length(columns))
-  for (k in seq_along(starts)) {
-    range <- starts[k]:ends[k]
-    out[, range] <- run_core(core_store_columns(x, columns[starts[k]], length(range), control), call)
-  }
-  if (!missing(i)) out <- out[i, , drop = FALSE]
+  out <- run_core(core_store_columns(x, columns, control), call)
+  if (!is.null(rows)) out <- out[rows, , drop = FALSE]
+  if (!is.null(x$names)) colnames(out) <- x$names[columns]
   if (drop) drop(out) else out
 }
 
@@ -131,6 +124,43 @@ as.matrix.voxridge_target_store <- function(x, ...) {
   x[, ]
 }
 
+# The object is a list of what is known about a matrix: base R would compute with that list.
+refuse_values <- function() {
+  abort(c("A store must be read before its values are computed with, which it is not.",
+          i = "Read the columns that are needed: {.code store[, columns]}; all of them: {.code as.matrix(store)}."),
+        "type", call = rlang::caller_env())
+}
+
+#' @export
+Ops.voxridge_target_store <- function(e1, e2) refuse_values()
+
+#' @export
+Math.voxridge_target_store <- function(x, ...) refuse_values()
+
+#' @export
+Summary.voxridge_target_store <- function(..., na.rm = FALSE) refuse_values() # nolint: object_name_linter.
+
+#' @export
+mean.voxridge_target_store <- function(x, ...) refuse_values()
+
+#' @export
+t.voxridge_target_store <- function(x) refuse_values()
+
+#' @export
+is.na.voxridge_target_store <- function(x) refuse_values()
+
+#' @export
+anyNA.voxridge_target_store <- function(x, recursive = FALSE) refuse_values()
+
+#' @export
+cbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values() # nolint: object_name_linter.
+
+#' @export
+rbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values() # nolint: object_name_linter.
+
+#' @export
+`[<-.voxridge_target_store` <- function(x, i, j, value) refuse_values()
+
 check_matrix_size <- function(n, t, call) {
   bytes <- stats::setNames(8 * as.double(n) * t, paste0("matrix (", format_count(n), " x ", format_count(t), ")"))
   check_result_memory(bytes, "Ask for fewer columns.", call)
@@ -138,9 +168,7 @@ check_matrix_size <- function(n, t, call) {
 
 # A store whose files are those that were described, or an error.
 validate_store <- function(store, arg = "Y", call = rlang::caller_env()) {
-  ok <- is.list(store) && identical(store[["version"]], STORE_VERSION) && is.data.frame(store[["segments"]]) &&
-    all(c("rows", "cols", "type", "offset", "ld", "checksums", "nonfinite", "stamp") %in% names(unclass(store)))
-  if (!ok) {
+  if (!is_layout(store)) {
     abort(
       c("{.arg {arg}} must be a store of {.fn target_store}, not a list of that class with other contents.",
         i = "Open it again from its path."),
@@ -148,13 +176,13 @@ validate_store <- function(store, arg = "Y", call = rlang::caller_env()) {
       call = call
     )
   }
-  found <- file_stamp(store$segments$path)
-  changed <- which(is.na(found$size) | found$size != store$stamp$size | abs(found$time - store$stamp$time) > 1e-3)
+  found <- core_file_states(store$segments$path, FALSE)
+  changed <- which(found$sizes != store$stamp$sizes | found$modified != store$stamp$modified)
   if (length(changed)) {
     path <- store$segments$path[changed[1L]]
     abort(
       c("{.arg {arg}} must be a store whose files are as they were, not with {.file {path}}
-         {if (is.na(found$size[changed[1L]])) 'gone' else 'changed'}.",
+         {if (found$sizes[changed[1L]] < 0) 'gone' else 'changed'}.",
         i = "Open it again: {.code target_store(path)}."),
       "store_format",
       where = path, call = call
@@ -163,8 +191,61 @@ validate_store <- function(store, arg = "Y", call = rlang::caller_env()) {
   store
 }
 
-# Taken to the millisecond: file systems keep times that finely, texts less.
-file_stamp <- function(paths) {
-  info <- file.info(paths, extra_cols = FALSE)
-  data.frame(size = info$size, time = as.double(info$mtime))
+# Can the core read by it? Whatever is not of this shape must not get there.
+is_layout <- function(store) {
+  x <- if (is.list(store)) unclass(store)
+  isTRUE(is_shape(x)) && is_places(x[["nonfinite"]], x$cols) && is_sums(x[["checksums"]], x$cols) &&
+    (is.null(x[["names"]]) || is_names(x$names, x$cols))
+}
+
+# The same before anything has been read.
+is_shape <- function(x) {
+  segments <- x[["segments"]]
+  if (!identical(x[["version"]], STORE_VERSION) || !isTRUE(x[["type"]] %in% STORE_TYPES) ||
+        !is.data.frame(segments) || !all(vapply(x[c("rows", "cols", "offset", "ld")], is_number, NA))) {
+    return(FALSE)
+  }
+  sizes <- c(x$rows, x$cols, x$offset, x$ld)
+  end <- x$offset + 8 * (x$cols * x$ld + x$rows)  # bytes, at most
+  all(sizes >= 0 & sizes == round(sizes)) && min(x$rows, x$cols) >= 1 && max(x$rows, x$cols) <= .Machine$integer.max &&
+    x$ld >= x$rows && end < 2^53 && is_cover(segments, x$cols) && is_stamp(x[["stamp"]], nrow(segments))
+}
+
+is_sums <- function(x, cols) {
+  is.double(x) && length(x) == ceiling(cols / STRIPE) && isTRUE(all(x >= 0 & x < 2^32 & x == round(x)))
+}
+
+is_stamp <- function(x, n) {
+  is.list(x) && is.double(x[["sizes"]]) && is.double(x[["modified"]]) && all(lengths(x) == n) && !anyNA(unlist(x))
+}
+
+# Segments hold all columns, one after the other.
+is_cover <- function(segments, cols) {
+  is.character(segments$path) && !anyNA(segments$path) && is.double(segments$first) && is.double(segments$cols) &&
+    nrow(segments) > 0L && isTRUE(all(segments$cols >= 0)) &&
+    isTRUE(all(segments$first == 1 + cumsum(c(0, segments$cols))[seq_len(nrow(segments))])) &&
+    sum(segments$cols) == cols
+}
+
+is_places <- function(x, n) {
+  is.integer(x) && !anyNA(x) && all(x >= 1L & x <= n) && !is.unsorted(x, strictly = TRUE)
+}
+
+is_names <- function(x, n) is.character(x) && length(x) == n && !anyNA(x)
+
+# What `i` chooses of 1, ..., n, as in a matrix, but nothing that is not there.
+as_places <- function(i, n, names, what, arg, call) {
+  places <- seq_len(n)
+  names(places) <- names
+  places <- if (!is.object(i)) tryCatch(places[i], error = function(cnd) NA, warning = function(cnd) NA)
+  if (is.integer(places) && !anyNA(places)) return(unname(places))
+  found <- if (is.character(i)) encodeString(setdiff(i, names)[1L], quote = "\"")
+           else if (is.function(i) || is.object(i) || is.list(i) || length(i) != 1L && anyNA(i)) describe(i)
+           else describe_rows(i, n)
+  abort(
+    c("{.arg {arg}} must choose {what} of the store (1 to {n}), not {found}.",
+      i = "Numbers, all positive or all negative, logical values, or names if there are some."),
+    "argument",
+    expected = n, found = i, call = call
+  )
 }

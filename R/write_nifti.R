@@ -88,14 +88,15 @@ as_new_file <- function(path, overwrite, call, arg = "path") {
     abort("{.arg {arg}} must not be a link to a file that is not there ({.file {to}}).", "argument",
           found = path, call = call)
   }
-  if (dir.exists(path)) {
-    abort("{.arg {arg}} must be a file, not a folder ({.file {basename(path)}}).", "argument", found = path,
+  if (core_file_states(path, FALSE)$sizes < 0) {
+    found <- if (dir.exists(path)) "a folder" else "a pipe or device"
+    abort("{.arg {arg}} must be a file, not {found} ({.file {basename(path)}}).", "argument", found = path,
           call = call)
   }
   if (overwrite) return(normalizePath(path))
   abort(
     c("{.arg {arg}} must be a new file, not one that exists ({.file {basename(path)}}).",
-      i = "{.code overwrite = TRUE} replaces it."),
+      i = if (arg == "path") "{.code overwrite = TRUE} replaces it." else "Choose another name, or remove the file."),
     "argument",
     found = path, call = call
   )

@@ -150,14 +150,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_item_states
-Rcpp::List core_item_states(const std::vector<std::string>& paths);
-RcppExport SEXP _voxridge_core_item_states(SEXP pathsSEXP) {
+// core_file_states
+Rcpp::List core_file_states(const std::vector<std::string>& paths, bool images);
+RcppExport SEXP _voxridge_core_file_states(SEXP pathsSEXP, SEXP imagesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const std::vector<std::string>& >::type paths(pathsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_item_states(paths));
+    Rcpp::traits::input_parameter< bool >::type images(imagesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_file_states(paths, images));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -172,6 +173,21 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     rcpp_result_gen = Rcpp::wrap(core_collection_summary(collection, options, mask, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_collection_quantiles
+Rcpp::List core_collection_quantiles(const Rcpp::List& collection, const Rcpp::List& options, const std::vector<double>& probs, SEXP mask, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_collection_quantiles(SEXP collectionSEXP, SEXP optionsSEXP, SEXP probsSEXP, SEXP maskSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type collection(collectionSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type probs(probsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type mask(maskSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_collection_quantiles(collection, options, probs, mask, control));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -822,16 +838,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_store_columns
-Rcpp::NumericMatrix core_store_columns(const Rcpp::List& store, double first, double count, const Rcpp::List& control);
-RcppExport SEXP _voxridge_core_store_columns(SEXP storeSEXP, SEXP firstSEXP, SEXP countSEXP, SEXP controlSEXP) {
+Rcpp::NumericMatrix core_store_columns(const Rcpp::List& store, const Rcpp::IntegerVector& wanted, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_store_columns(SEXP storeSEXP, SEXP wantedSEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type store(storeSEXP);
-    Rcpp::traits::input_parameter< double >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< double >::type count(countSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type wanted(wantedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_store_columns(store, first, count, control));
+    rcpp_result_gen = Rcpp::wrap(core_store_columns(store, wanted, control));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -850,14 +865,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_store_write
-void core_store_write(SEXP writer, double first, const Rcpp::NumericMatrix& columns);
-RcppExport SEXP _voxridge_core_store_write(SEXP writerSEXP, SEXP firstSEXP, SEXP columnsSEXP) {
+void core_store_write(SEXP writer, double first, const Rcpp::NumericMatrix& columns, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_store_write(SEXP writerSEXP, SEXP firstSEXP, SEXP columnsSEXP, SEXP controlSEXP) {
 BEGIN_RCPP
     Rcpp::RNGScope rcpp_rngScope_gen;
     Rcpp::traits::input_parameter< SEXP >::type writer(writerSEXP);
     Rcpp::traits::input_parameter< double >::type first(firstSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type columns(columnsSEXP);
-    core_store_write(writer, first, columns);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    core_store_write(writer, first, columns, control);
     return R_NilValue;
 END_RCPP
 }
@@ -893,8 +909,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_bootstrap_ridge", (DL_FUNC) &_voxridge_core_bootstrap_ridge, 7},
     {"_voxridge_core_sigmoid", (DL_FUNC) &_voxridge_core_sigmoid, 2},
     {"_voxridge_core_binary_score", (DL_FUNC) &_voxridge_core_binary_score, 4},
-    {"_voxridge_core_item_states", (DL_FUNC) &_voxridge_core_item_states, 1},
+    {"_voxridge_core_file_states", (DL_FUNC) &_voxridge_core_file_states, 2},
     {"_voxridge_core_collection_summary", (DL_FUNC) &_voxridge_core_collection_summary, 4},
+    {"_voxridge_core_collection_quantiles", (DL_FUNC) &_voxridge_core_collection_quantiles, 5},
     {"_voxridge_core_collection_stack", (DL_FUNC) &_voxridge_core_collection_stack, 3},
     {"_voxridge_core_write_bytes", (DL_FUNC) &_voxridge_core_write_bytes, 3},
     {"_voxridge_core_cuda_info", (DL_FUNC) &_voxridge_core_cuda_info, 1},
@@ -946,9 +963,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_sigterm_count", (DL_FUNC) &_voxridge_core_sigterm_count, 0},
     {"_voxridge_core_store_scan", (DL_FUNC) &_voxridge_core_store_scan, 2},
     {"_voxridge_core_store_check", (DL_FUNC) &_voxridge_core_store_check, 1},
-    {"_voxridge_core_store_columns", (DL_FUNC) &_voxridge_core_store_columns, 4},
+    {"_voxridge_core_store_columns", (DL_FUNC) &_voxridge_core_store_columns, 3},
     {"_voxridge_core_store_writer", (DL_FUNC) &_voxridge_core_store_writer, 4},
-    {"_voxridge_core_store_write", (DL_FUNC) &_voxridge_core_store_write, 3},
+    {"_voxridge_core_store_write", (DL_FUNC) &_voxridge_core_store_write, 4},
     {"_voxridge_core_store_finish", (DL_FUNC) &_voxridge_core_store_finish, 1},
     {"_voxridge_core_store_abandon", (DL_FUNC) &_voxridge_core_store_abandon, 1},
     {NULL, NULL, 0}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/byte_sink.h"
+#include "core/byte_source.h"
 #include "core/collection_summary.h"
 #include "core/memory.h"
 #include "r_session.h"
@@ -78,14 +79,40 @@ Rcpp::List skipped_table(const std::vector<voxridge::FailedItem>& failed, const 
   return out;
 }
 
+voxridge::Summary summary_of(const std::string& what) {
+  return what == "mean"  ? voxridge::Summary::mean
+         : what == "sd"  ? voxridge::Summary::sd
+         : what == "sum" ? voxridge::Summary::sum
+         : what == "min" ? voxridge::Summary::min
+         : what == "max" ? voxridge::Summary::max
+                         : voxridge::Summary::t;
+}
+
+// What is told beside values. It becomes attributes of a map, set here, where that makes no copy.
+Rcpp::List told(const voxridge::SummaryReport& report, const Rcpp::CharacterVector& names, SEXP counts) {
+  return Rcpp::List::create(Rcpp::Named("n") = Rcpp::IntegerVector(report.n.begin(), report.n.end()),
+                            Rcpp::Named("skipped") = skipped_table(report.failed, names),
+                            Rcpp::Named("counts") = counts,
+                            Rcpp::Named("passes") = static_cast<double>(report.passes));
+}
+
+void make_map(SEXP value, SEXP mask, const Rcpp::List& rest) {
+  Rf_setAttrib(value, Rf_install("mask"), mask);
+  for (const char* name : {"n", "skipped", "counts"}) Rf_setAttrib(value, Rf_install(name), rest[name]);
+}
+
+int64_t result_rows(const voxridge::Collection& items, const voxridge::PassOptions& options) {
+  return options.rows.within == voxridge::Within::none ? items.items.at(0).n_rows() : 1;
+}
+
 }  // namespace
 
-// Size and time of the last change of the files of images: -1 and 0 where there are none.
+// Size and time of the last change of files: -1 and 0 where there are none. `images`: both files of a pair count.
 // [[Rcpp::export]]
-Rcpp::List core_item_states(const std::vector<std::string>& paths) {
+Rcpp::List core_file_states(const std::vector<std::string>& paths, bool images) {
   Rcpp::NumericVector sizes, modified;
   for (const std::string& path : paths) {
-    const voxridge::ItemState state = voxridge::item_state(path);
+    const voxridge::FileState state = images ? voxridge::item_state(path) : voxridge::file_state(path);
     sizes.push_back(static_cast<double>(state.size));
     modified.push_back(state.modified);
   }
@@ -93,7 +120,7 @@ Rcpp::List core_item_states(const std::vector<std::string>& paths) {
 }
 
 // `options`: what, within, skip_missing, skip_failed, n_groups, var_equal, mu, df. Where `mask` is one the value carries
-// it and the rest as attributes, set here, where that makes no copy.
+// it and the rest as attributes.
 // [[Rcpp::export]]
 Rcpp::List core_collection_summary(const Rcpp::List& collection, const Rcpp::List& options, SEXP mask,
                                    const Rcpp::List& control) {
@@ -101,12 +128,12 @@ Rcpp::List core_collection_summary(const Rcpp::List& collection, const Rcpp::Lis
   voxridge::SummaryOptions settings;
   settings.pass = pass_options(options);
   const std::string what = options["what"];
-  settings.what = what == "mean" ? voxridge::Summary::mean : what == "sd" ? voxridge::Summary::sd : voxridge::Summary::t;
+  settings.what = summary_of(what);
   settings.n_groups = options["n_groups"];
   settings.var_equal = Rcpp::as<bool>(options["var_equal"]);
   settings.mu = options["mu"];
   settings.missing = NA_REAL;
-  const int64_t rows = settings.pass.rows.within == voxridge::Within::none ? items.items.at(0).n_rows() : 1;
+  const int64_t rows = result_rows(items, settings.pass);
   const auto make = [&](SEXPTYPE type, bool wanted) {
     return wanted ? new_result(type, rows, items.n_voxels()) : R_NilValue;
   };
@@ -120,17 +147,37 @@ Rcpp::List core_collection_summary(const Rcpp::List& collection, const Rcpp::Lis
   voxridge::SummaryReport report;
   voxridge_r::Session(control).run(
       [&](const voxridge::Control& steering) { report = voxridge::summarise(items, settings, out, steering); });
-  Rcpp::List rest = Rcpp::List::create(
-      Rcpp::Named("n") = Rcpp::IntegerVector(report.n.begin(), report.n.end()),
-      Rcpp::Named("skipped") = skipped_table(report.failed, collection["names"]), Rcpp::Named("counts") = counts,
-      Rcpp::Named("passes") = static_cast<double>(report.passes));
+  const Rcpp::List rest = told(report, collection["names"], counts);
   if (Rf_isNull(mask)) {
     return Rcpp::List::create(Rcpp::Named("value") = value, Rcpp::Named("estimate") = estimate,
                               Rcpp::Named("df") = df, Rcpp::Named("rest") = rest);
   }
-  Rf_setAttrib(value, Rf_install("mask"), mask);
-  for (const char* name : {"n", "skipped", "counts"}) Rf_setAttrib(value, Rf_install(name), rest[name]);
+  make_map(value, mask, rest);
   return Rcpp::List::create(Rcpp::Named("value") = value, Rcpp::Named("rest") = rest);
+}
+
+// A map for each of `probs`. `options`: within, skip_missing, skip_failed.
+// [[Rcpp::export]]
+Rcpp::List core_collection_quantiles(const Rcpp::List& collection, const Rcpp::List& options,
+                                     const std::vector<double>& probs, SEXP mask, const Rcpp::List& control) {
+  const voxridge::Collection items = collection_of(collection);
+  const voxridge::PassOptions settings = pass_options(options);
+  const int64_t rows = result_rows(items, settings);
+  Rcpp::List maps(static_cast<R_xlen_t>(probs.size()));
+  std::vector<double*> out;
+  for (R_xlen_t q = 0; q < maps.size(); ++q) {
+    maps[q] = new_result(REALSXP, rows, items.n_voxels());
+    out.push_back(REAL(maps[q]));
+  }
+  const Rcpp::Shield<SEXP> counts(settings.rows.skip_missing ? new_result(INTSXP, rows, items.n_voxels()) : R_NilValue);
+  voxridge::SummaryReport report;
+  int32_t* const count = Rf_isNull(counts) ? nullptr : INTEGER(counts);
+  voxridge_r::Session(control).run([&](const voxridge::Control& steering) {
+    report = voxridge::quantiles(items, probs, settings, NA_REAL, out, count, steering);
+  });
+  const Rcpp::List rest = told(report, collection["names"], counts);
+  for (R_xlen_t q = 0; q < maps.size(); ++q) make_map(maps[q], mask, rest);
+  return Rcpp::List::create(Rcpp::Named("value") = maps, Rcpp::Named("rest") = rest);
 }
 
 // Items as rows of a matrix.

@@ -24,22 +24,28 @@ void core_store_check(const Rcpp::List& store) {
   with_conditions([&] { const voxridge::StoreReader reader(layout_of(store)); });
 }
 
-// Columns first .. first + count - 1, from 1.
+// Columns in the order of `wanted` (from 1). Neighbours of one stripe are read at once.
 // [[Rcpp::export]]
-Rcpp::NumericMatrix core_store_columns(const Rcpp::List& store, double first, double count, const Rcpp::List& control) {
+Rcpp::NumericMatrix core_store_columns(const Rcpp::List& store, const Rcpp::IntegerVector& wanted,
+                                       const Rcpp::List& control) {
   const voxridge::StoreLayout layout = layout_of(store);
-  Rcpp::NumericMatrix out(Rcpp::no_init(static_cast<int>(layout.rows), static_cast<int>(count)));
+  Rcpp::NumericMatrix out(Rcpp::no_init(static_cast<int>(layout.rows), static_cast<int>(wanted.size())));
   double* to = out.begin();
+  const int* const columns = wanted.begin();
+  const int64_t n = wanted.size();
   Session(control).run([&](const voxridge::Control& c) {
     const voxridge::StoreReader reader(layout);
     voxridge::SourceMemory memory;
-    const int64_t begin = static_cast<int64_t>(first) - 1, end = begin + static_cast<int64_t>(count);
-    for (int64_t from = begin; from < end;) {
+    for (int64_t k = 0; k < n;) {
       c.check_stop();
-      const int64_t until = std::min(end, (from / voxridge::kStripeCols + 1) * voxridge::kStripeCols);
-      const voxridge::MatrixView<double> columns = reader.columns(from, until - from, memory);
-      std::copy_n(columns.data, columns.rows * columns.cols, to + (from - begin) * columns.rows);
-      from = until;
+      const int64_t first = columns[k] - 1;
+      int64_t count = 1;
+      while (k + count < n && columns[k + count] - 1 == first + count && (first + count) % voxridge::kStripeCols != 0) {
+        ++count;
+      }
+      const voxridge::MatrixView<double> block = reader.columns(first, count, memory);
+      to = std::copy_n(block.data, block.rows * block.cols, to);
+      k += count;
     }
   });
   return out;
@@ -56,9 +62,18 @@ SEXP core_store_writer(const std::string& path, double rows, double cols, bool s
 
 // Columns from `first` (from 1) on: whole stripes.
 // [[Rcpp::export]]
-void core_store_write(SEXP writer, double first, const Rcpp::NumericMatrix& columns) {
+void core_store_write(SEXP writer, double first, const Rcpp::NumericMatrix& columns, const Rcpp::List& control) {
   WriterPointer pointer(writer);
-  with_conditions([&] { pointer.checked_get()->write(static_cast<int64_t>(first) - 1, view_of(columns)); });
+  voxridge::StoreWriter* const to = pointer.checked_get();
+  const voxridge::MatrixView<double> view = view_of(columns);
+  const int64_t begin = static_cast<int64_t>(first) - 1;
+  Session(control).run([&](const voxridge::Control& c) {
+    for (int64_t from = 0; from < view.cols; from += voxridge::kStripeCols) {
+      c.check_stop();
+      const int64_t count = std::min(voxridge::kStripeCols, view.cols - from);
+      to->write(begin + from, view.block(0, from, view.rows, count));
+    }
+  });
 }
 
 // The file takes its place; the writer is gone.

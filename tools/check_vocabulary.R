@@ -25,7 +25,7 @@ read_functions <- function(paths) {
 }
 
 # Arguments of S3 methods other than the generic's own are words too.
-GENERIC_WORDS <- c("x", "object", "...")
+GENERIC_WORDS <- c("x", "object", "...", "e1", "e2", "na.rm", "deparse.level", "recursive")
 
 vocabulary <- read_vocabulary(file.path(root, "tools", "vocabulary.txt"))
 functions <- read_functions(list.files(file.path(root, "R"), "\\.R$", full.names = TRUE))

@@ -68,7 +68,7 @@ bool file_exists(const std::string& path) {
 
 FileState file_state(const std::string& path) {
   FileInfo info;
-  if (!look_up(path, &info)) return {};
+  if (!look_up(path, &info) || (info.st_mode & S_IFMT) != S_IFREG) return {};
 #if defined(_WIN32)
   const double part = 0;
 #elif defined(__APPLE__)

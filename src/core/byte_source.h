@@ -54,7 +54,7 @@ std::string file_name(const std::string& path);
 
 bool file_exists(const std::string& path);
 
-// Size in bytes, and the time of the last change in seconds since 1970; -1 and 0 where there is no such file.
+// Size in bytes, and the time of the last change in seconds since 1970; -1 and 0 where there is no such regular file.
 struct FileState {
   int64_t size = -1;
   double modified = 0;

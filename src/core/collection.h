@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "byte_source.h"
 #include "control.h"
 #include "error.h"
 #include "view.h"
@@ -73,11 +74,7 @@ class ItemReader {
 };
 
 // Size and time of the files of an image, those of a pair taken together.
-struct ItemState {
-  int64_t size = -1;
-  double modified = 0;
-};
-ItemState item_state(const std::string& path);
+FileState item_state(const std::string& path);
 
 struct FailedItem {
   int64_t item;

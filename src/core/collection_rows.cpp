@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "byte_source.h"
 #include "collection.h"
 #include "nifti_reader.h"
 #include "welford.h"
@@ -72,8 +71,8 @@ int64_t RowOptions::block_rows(int64_t n_rows, int64_t n_voxels) const {
   return std::min(n_rows, fitting(kBlockBytes, 8.0 * static_cast<double>(n_voxels), kLeastRows, kMostRows));
 }
 
-ItemState item_state(const std::string& path) {
-  ItemState out{0, 0};
+FileState item_state(const std::string& path) {
+  FileState out{0, 0};
   for (const std::string& file : nifti_files(path)) {
     const FileState state = file_state(file);
     if (state.size < 0) return {};
@@ -87,7 +86,7 @@ ItemReader::ItemReader(const Collection& collection) : collection_(collection) {
 ItemReader::~ItemReader() = default;
 
 NiftiReader& ItemReader::open(const CollectionItem& item) {
-  const ItemState now = item_state(item.path);
+  const FileState now = item_state(item.path);
   if (now.size != item.size || now.modified != item.modified) {
     const std::string how = now.size < 0 ? " is not there any more"
                                          : " has been changed since the collection was opened";

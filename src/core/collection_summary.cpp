@@ -23,50 +23,74 @@ struct Moments {
   }
 };
 
+// What the k-th value does to what is kept of those before. One that is not finite makes it NaN for good.
+struct MeanRule {
+  static void add(double x, double k, double* mean, double*) { add_value(x, k, *mean); }
+};
+struct SquaresRule {
+  static void add(double x, double k, double* mean, double* m2) { add_value(x, k, *mean, *m2); }
+};
+struct SumRule {
+  static void add(double x, double, double* sum, double*) { *sum += x + 0 * x; }
+};
+template <bool largest>
+struct ExtremeRule {
+  static void add(double x, double k, double* kept, double*) {
+    if (!std::isfinite(x)) {
+      *kept = NAN;
+    } else if (k == 1 || (largest ? x > *kept : x < *kept)) {
+      *kept = x;
+    }
+  }
+};
+
 // `width` rows at neighbouring places, the k-th of each: their cells lie side by side.
-template <bool squares, bool skip, int width>
+template <typename Rule, bool skip, int width>
 void add_block(const Moments& to, int64_t n_rows, int64_t n_voxels, const double* rows, int64_t place, double k) {
   for (int64_t voxel = 0; voxel < n_voxels; ++voxel) {
     const int64_t cell = voxel * n_rows + place;
     double* const mean = to.mean + cell;
-    double* const m2 = squares ? to.m2 + cell : nullptr;
+    double* const m2 = to.m2 == nullptr ? nullptr : to.m2 + cell;
     int32_t* const counts = skip ? to.counts + cell : nullptr;
     for (int r = 0; r < width; ++r) {
       const double x = rows[r * n_voxels + voxel];
       if (skip && !std::isfinite(x)) continue;
-      const double count = skip ? ++counts[r] : k;
-      if (squares) {
-        add_value(x, count, mean[r], m2[r]);
-      } else {
-        add_value(x, count, mean[r]);
-      }
+      Rule::add(x, skip ? ++counts[r] : k, mean + r, m2 + (m2 == nullptr ? 0 : r));
     }
   }
 }
 
-template <bool squares, bool skip>
-void add_rows(Moments& to, int64_t n_voxels, const double* rows, const std::vector<int64_t>& places) {
+template <typename Rule, bool skip>
+void add_rows_by(Moments& to, int64_t n_voxels, const double* rows, const std::vector<int64_t>& places) {
   const int64_t n_rows = static_cast<int64_t>(to.n_items.size()), n = static_cast<int64_t>(places.size());
   for (const int64_t place : places) ++to.n_items[place];
   const double k = static_cast<double>(to.n_items[places[0]]);  // the items before have been added everywhere
   for (int64_t r = 0; r < n;) {
     int64_t run = 1;
     while (r + run < n && places[r + run] == places[r] + run) ++run;
-    const auto add = run >= 8   ? add_block<squares, skip, 8>
-                     : run >= 4 ? add_block<squares, skip, 4>
-                                : add_block<squares, skip, 1>;
+    const auto add = run >= 8   ? add_block<Rule, skip, 8>
+                     : run >= 4 ? add_block<Rule, skip, 4>
+                                : add_block<Rule, skip, 1>;
     add(to, n_rows, n_voxels, rows + r * n_voxels, places[r], k);
     r += run >= 8 ? 8 : run >= 4 ? 4 : 1;
   }
 }
 
-void add_rows(Moments& to, int64_t n_voxels, const double* rows, const std::vector<int64_t>& places) {
-  if (to.counts != nullptr) {
-    to.m2 != nullptr ? add_rows<true, true>(to, n_voxels, rows, places)
-                     : add_rows<false, true>(to, n_voxels, rows, places);
-  } else {
-    to.m2 != nullptr ? add_rows<true, false>(to, n_voxels, rows, places)
-                     : add_rows<false, false>(to, n_voxels, rows, places);
+using AddRows = void (*)(Moments&, int64_t, const double*, const std::vector<int64_t>&);
+
+template <bool skip>
+AddRows rule_of(Summary what) {
+  switch (what) {
+    case Summary::mean:
+      return add_rows_by<MeanRule, skip>;
+    case Summary::sum:
+      return add_rows_by<SumRule, skip>;
+    case Summary::min:
+      return add_rows_by<ExtremeRule<false>, skip>;
+    case Summary::max:
+      return add_rows_by<ExtremeRule<true>, skip>;
+    default:
+      return add_rows_by<SquaresRule, skip>;
   }
 }
 
@@ -163,18 +187,9 @@ class Summariser {
     for (Moments& group : groups_) group.n_items.assign(static_cast<size_t>(n_rows_), 0);
     Moments& first = groups_[0];
     first.counts = skip ? out_.counts + from : nullptr;
-    switch (options_.what) {
-      case Summary::mean:
-        first.mean = out_.value + from;
-        break;
-      case Summary::sd:
-        first.mean = extra_[0].data();
-        first.m2 = out_.value + from;
-        break;
-      case Summary::t:
-        first.mean = out_.estimate + from;
-        first.m2 = out_.value + from;
-    }
+    const bool squares = options_.what == Summary::sd || options_.what == Summary::t;
+    if (squares) first.m2 = out_.value + from;
+    first.mean = !squares ? out_.value + from : options_.what == Summary::sd ? extra_[0].data() : out_.estimate + from;
     if (groups_.size() == 2) {
       groups_[1].mean = extra_[0].data();
       groups_[1].m2 = extra_[1].data();
@@ -195,6 +210,8 @@ class Summariser {
       int64_t steps = 0;
       for (size_t i = 0; i < excluded_.size(); ++i) steps += excluded_[i] ? 0 : collection_.items[i].n_rows();
       control_.expect(steps);
+      const AddRows add_rows = options_.pass.rows.skip_missing ? rule_of<true>(options_.what)
+                                                               : rule_of<false>(options_.what);
       const auto add = [&](int64_t item, const double* rows, const std::vector<int64_t>& places) {
         add_rows(groups_[static_cast<size_t>(group_of(static_cast<size_t>(item)))], voxels.n, rows, places);
       };
@@ -215,10 +232,10 @@ class Summariser {
     for (int64_t cell = 0; cell < cells; ++cell) {
       const Moments& first = groups_[0];
       double& value = out_.value[from + cell];
-      if (options_.what == Summary::mean) {
-        value = first.count(cell) < 1 ? options_.missing : or_missing(value);
-      } else if (options_.what == Summary::sd) {
+      if (options_.what == Summary::sd) {
         value = or_missing(std::sqrt(variance_of(value, first.count(cell))));
+      } else if (options_.what != Summary::t) {
+        value = first.count(cell) < 1 ? options_.missing : or_missing(value);
       } else {
         const T t = groups_.size() == 1 ? one_sample(first, cell, options_.mu)
                                         : two_sample(first, groups_[1], cell, options_);
@@ -242,13 +259,12 @@ class Summariser {
   SummaryReport report_;
 };
 
-// The number of the item, from 1, comes first: callers name it.
-[[noreturn]] void refuse(const FailedItem& failed) {
+}  // namespace
+
+void refuse(const FailedItem& failed) {
   throw Error(failed.error.code(), std::to_string(failed.item + 1) + ": " + failed.error.what(), failed.error.where(),
               failed.error.found());
 }
-
-}  // namespace
 
 SummaryReport summarise(const Collection& collection, const SummaryOptions& options, const SummaryOutputs& out,
                         const Control& control) {

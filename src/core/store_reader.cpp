@@ -29,7 +29,7 @@ class StoreReader::File {
     if (_fseeki64(file_, 0, SEEK_END) != 0) fail();
     size_ = _ftelli64(file_);
 #else
-    id_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    id_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // not waiting for who writes into a pipe
     struct stat status;
     if (id_ < 0 || fstat(id_, &status) != 0) fail();
     if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::file, name_ + " is no regular file", "path");

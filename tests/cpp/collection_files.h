@@ -51,7 +51,7 @@ struct Fixture {
   }
 
   static void remember(CollectionItem& item) {
-    const ItemState state = item_state(item.path);
+    const FileState state = item_state(item.path);
     item.size = state.size;
     item.modified = state.modified;
   }

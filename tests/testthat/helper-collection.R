@@ -36,7 +36,7 @@ damage_item <- function(problem, i, share = 0.6, ...) {
   bytes <- read_bytes(problem$paths[i])
   writeBin(bytes[seq_len(share * length(bytes))], problem$paths[i])
   out <- unclass(problem$x)
-  state <- voxridge:::core_item_states(problem$paths[i])
+  state <- voxridge:::core_file_states(problem$paths[i], TRUE)
   out$sizes[i] <- state$sizes
   out$modified[i] <- state$modified
   structure(out, class = "brain_collection")

@@ -48,6 +48,21 @@ test_that("rows are chosen by name", {
   expect_refused(bids_table(bids_folder("a.txt")), "path", "none of 0")
 })
 
+test_that("folders that are there twice by a link count once, files that are links as often as they are there", {
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  func <- file.path(folder, "sub-01", "func")
+  dir.create(func, recursive = TRUE)
+  file.create(file.path(func, "sub-01_task-a_bold.nii"), file.path(func, "sub-01_task-a_events.tsv"))
+  file.symlink(folder, file.path(folder, "sub-01", "again"))
+  file.symlink(func, file.path(folder, "sub-00"))
+  dir.create(file.path(folder, "sub-02"))
+  file.symlink(file.path(func, "sub-01_task-a_bold.nii"), file.path(folder, "sub-02", "sub-02_task-a_bold.nii"))
+  table <- bids_table(folder)
+  expect_identical(table$sub, c("01", "02"))
+  expect_match(table$path[2], "sub-02_task-a_bold.nii", fixed = TRUE)
+})
+
 test_that("the table makes a collection", {
   problem <- collection_problem(n = 2L)
   folder <- withr::local_tempdir()

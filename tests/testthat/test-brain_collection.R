@@ -181,3 +181,13 @@ test_that("two hundred headers are opened within a fraction of a second", {
   seconds <- vapply(1:3, function(k) system.time(brain_collection(paths, problem$mask))[["elapsed"]], 0)
   expect_lt(min(seconds), 1)  # wanted: 0.2; others may use the machine
 })
+
+test_that("base R does not compute with the list that a collection is", {
+  x <- collection_problem(n = 2L)$x
+  for (f in list(function(x) x + 1, exp, mean, sum, range, stats::median, stats::quantile)) {
+    cnd <- expect_error(f(x), class = "voxridge_error_type")
+    expect_match(conditionMessage(cnd), "collection_mean", fixed = TRUE)
+  }
+  expect_error(c(x, x), class = "voxridge_error_argument")
+  expect_identical(summary(x), x)
+})

@@ -43,3 +43,29 @@ test_that("a pair of files is one item, and a change of either is seen", {
   Sys.setFileTime(file.path(problem$folder, "p.img"), Sys.time() + 60)
   expect_item_error(collection_mean(x), 1L, "changed")
 })
+
+test_that("an object with other contents never gets to the core", {
+  problem <- collection_problem(n = 3L, rows = 2L)
+  lazy <- problem$x
+  loaded <- brain_collection(problem$paths, problem$mask, load = "memory")
+  values <- list(NULL, NA, -1, "x", list(), 1:4, list(1, 2, 3), list(NULL, NULL, NULL), c(2.5, 2), rep("a", 2),
+                 list(c(0, 1), c(1, 2), c(1, 2)), list(matrix(1), matrix(1), matrix(1)),
+                 rep(list(matrix(1L, 2, 30)), 3))
+  for (x in list(lazy, loaded)) {
+    for (field in c("format", "paths", "names", "volumes", "n_rows", "sizes", "modified", "matrices", "mask", "load")) {
+      for (value in values) {
+        if (field == "matrices" && identical(value, list(NULL, NULL, NULL))) next
+        if (field == "volumes" && identical(value, list(NULL, NULL, NULL)) && identical(x, loaded)) next
+        broken <- unclass(x)
+        broken[[field]] <- value
+        broken <- structure(broken, class = class(x))
+        expect_error(collection_mean(broken), class = "voxridge_error_old_object")
+      }
+    }
+    for (field in c("dim", "index", "n")) {
+      broken <- unclass(x)
+      broken$mask[[field]] <- c(1L, 1000L)
+      expect_error(stack_items(structure(broken, class = class(x)), row = 1), class = "voxridge_error_old_object")
+    }
+  }
+})

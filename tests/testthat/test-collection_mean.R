@@ -71,6 +71,34 @@ test_that("values that are not finite make a voxel NA, or are left out", {
   expect_identical(plain(collection_mean(x, within = "mean")), c(2, NA, NA))
 })
 
+test_that("sums and extremes are those of base R", {
+  problem <- collection_problem(n = 9L, rows = 13L)
+  serial_sum <- Reduce(`+`, problem$values)
+  for (threads in c(1, 2, 5)) {
+    expect_identical(plain(collection_sum(problem$x, n_threads = threads)), serial_sum)
+    expect_identical(plain(collection_min(problem$x, n_threads = threads)), over_items(problem$values, min))
+    expect_identical(plain(collection_max(problem$x, n_threads = threads)), over_items(problem$values, max))
+  }
+  reduced <- lapply(problem$values, colMeans)
+  expect_close(plain(collection_sum(problem$x, within = "mean")), over_items(reduced, sum), 1e-12)
+  values <- problem$values
+  for (i in seq_along(values)) values[[i]][withr::with_seed(i, sample(length(values[[i]]), 20))] <- c(NA, NaN, Inf, -Inf)
+  values <- lapply(values, function(x) replace(x, seq_len(13), -Inf))  # a voxel without any value
+  x <- brain_collection(values, problem$mask)
+  finite <- lapply(values, function(x) replace(x, !is.finite(x), NA))
+  for (name in c("sum", "min", "max")) {
+    f <- match.fun(name)
+    of_map <- get(paste0("collection_", name))
+    expect_identical(plain(of_map(x)), over_items(finite, f))
+    got <- of_map(x, na = "skip", n_threads = 2)
+    want <- suppressWarnings(over_items(finite, function(x) if (all(is.na(x))) NA else f(x, na.rm = TRUE)))
+    expect_identical(plain(got), want)
+    expect_identical(plain(attr(got, "counts")), over_items(finite, function(x) sum(!is.na(x))))
+    expect_identical(plain(of_map(x[1])), replace(finite[[1]], is.na(finite[[1]]), NA))
+    expect_refused(of_map(x, within = "median"), "within", "median")
+  }
+})
+
 test_that("items that fail are named, or left out as if they had not been there", {
   problem <- collection_problem(n = 7L, rows = 9L)
   x <- problem$x

@@ -94,3 +94,14 @@ test_that("a full disk is an error that names the items, and leaves no part of a
   expect_item_error(map_items(x[1], function(Y) list(Y), write_to = folder), 1L)
   expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "b.nii.gz")
 })
+
+test_that("names too long for a file are refused before any work, pipes are not waited for", {
+  problem <- collection_problem(n = 2L)
+  x <- problem$x
+  names(x) <- c("short", strrep("n", 249))
+  expect_refused(map_items(x, colMeans, write_to = file.path(problem$folder, "new")), "x", "248 bytes")
+  skip_on_os("windows")
+  folder <- withr::local_tempdir()
+  system2("mkfifo", shQuote(file.path(folder, "sub-01.rds")))
+  expect_refused(map_items(problem$x, colMeans, write_to = folder), "write_to")
+})

@@ -52,6 +52,29 @@ test_that(".npy files with contiguous columns are used where they are", {
   expect_kind(target_store(path), "store_truncated")
   writeBin(raw8, path)
   expect_kind(target_store(path), "store_unsupported", "x")
+  # a single row or column is contiguous in both orders: NumPy saves it in C order
+  for (shape in list(c(600, 1), c(1, 600))) {
+    write_npy(path, "<f8", FALSE, shape, raw8[1:4800])
+    expect_identical(target_store(path)[, ], matrix(Y[1:600], ncol = 1))
+  }
+  # shapes that are none
+  for (shape in list(c("-7", "600"), c("7.5", "600"), c("7", "inf"), c("7", "x"), c("0", "600"),
+                     c("99999999999", "600"), c("9e99", "600"), c("7", strrep("9", 40)))) {
+    write_npy(path, "<f8", TRUE, shape, raw8)
+    expect_kind(target_store(path), "store_unsupported", "x")
+  }
+  write_npy(path, "<f8", TRUE, c(7, 600), raw8)
+  good <- readBin(path, "raw", 1e6)
+  for (cut in c(0, 1, 5, 6, 9, 10, 12, 40)) {
+    writeBin(good[seq_len(cut)], path)
+    expect_kind(target_store(path), "store_unsupported", "x")
+  }
+  for (place in c(9, 10, 20)) {  # the length of the header, and a zero byte in it
+    bad <- good
+    bad[place] <- as.raw(if (place == 20) 0 else 255)
+    writeBin(bad, path)
+    expect_kind(target_store(path), "store_unsupported", "x")
+  }
 })
 
 test_that("matrices of bigmemory are used where they are", {
@@ -69,6 +92,7 @@ test_that("matrices of bigmemory are used where they are", {
                                             descriptorfile = "s.desc", backingpath = folder)
   expect_kind(target_store(whole), "store_unsupported", "x")
   expect_kind(target_store(bigmemory::as.big.matrix(Y)), "store_unsupported", "x")
+  expect_kind(target_store(unserialize(serialize(big, NULL))), "old_object", "x")
 })
 
 test_that("the backing file of a matrix of bigstatsr is used where it is", {
@@ -81,6 +105,17 @@ test_that("the backing file of a matrix of bigstatsr is used where it is", {
   }
   expect_identical(target_store(fbm(c(double = 8L)))[, ], Y)
   expect_kind(target_store(fbm(c(`unsigned char` = 1L))), "store_unsupported", "x")
+  expect_kind(target_store(fbm(8)), "store_unsupported", "x")
+  for (columns in list(-1L, NA, 0L, 1e300)) {
+    big <- fbm(c(double = 8L))
+    big$ncol <- columns
+    expect_kind(target_store(big), "store_format", "x")
+  }
+  for (file in list("/no/where", 3, tempdir())) {
+    big <- fbm(c(double = 8L))
+    big$backingfile <- file
+    expect_kind(target_store(big), "file", "x")
+  }
 })
 
 test_that("a description that is damaged or of another version is refused", {
@@ -94,10 +129,59 @@ test_that("a description that is damaged or of another version is refused", {
     writeLines(sub(change[1], change[2], lines), about)
     expect_kind(target_store(path), "store_format")
   }
+  for (field in sub(":.*", "", lines)) {
+    if (field == "Rounding") next
+    for (value in c("", "-1", "1e300", "2.5", "NaN", "text")) {
+      if (field == "NonFinite" && value == "") next
+      writeLines(sub(paste0("^", field, ":.*"), paste0(field, ": ", value), lines), about)
+      expect_kind(target_store(path), "store_format")
+    }
+    writeLines(lines[!startsWith(lines, field)], about)
+    expect_kind(target_store(path), "store_format")
+  }
+  # columns that are not there, or not in order
+  for (columns in c("6", "0", "2 1", "3 3")) {
+    writeLines(sub("^NonFinite:", paste("NonFinite:", columns), lines), about)
+    expect_kind(target_store(path), "store_format")
+  }
+  writeLines(c(lines, "", lines), about)
+  expect_kind(target_store(path), "store_format")
+  writeBin(as.raw(255:0), about)
+  expect_kind(target_store(path), "store_format")
   writeLines("nonsense", about)
   expect_kind(target_store(path), "store_format")
   unlink(about)
   expect_kind(target_store(path), "store_format", "x")
+})
+
+test_that("what lies beside the values must be of them", {
+  Y <- matrix(rnorm(20), 4, dimnames = list(NULL, letters[1:5]))
+  path <- withr::local_tempfile()
+  store <- target_store(Y, path)
+  for (names in list(letters[1:4], letters[1:6], character())) {
+    writeLines(names, paste0(path, ".names"))
+    expect_kind(target_store(path), "store_format")
+  }
+  writeBin(as.raw(c(97, 0, 98, 10)), paste0(path, ".names"))
+  expect_kind(target_store(path), "store_format")
+  unlink(paste0(path, ".names"))
+  writeBin(as.raw(1:50), paste0(path, ".mask.rds"))
+  expect_kind(target_store(path), "store_format")
+  saveRDS(brain_mask(array(1, c(2, 2, 2))), paste0(path, ".mask.rds"))
+  expect_kind(target_store(path), "store_format")
+  unlink(paste0(path, ".mask.rds"))
+  expect_null(target_store(path)$names)
+  cat("more", file = path, append = TRUE)
+  expect_kind(target_store(path), "store_format")
+})
+
+test_that("values whose description cannot be written do not stay", {
+  path <- withr::local_tempfile()
+  dir.create(paste0(path, ".dcf"))
+  withr::defer(unlink(paste0(path, ".dcf"), recursive = TRUE))
+  expect_kind(target_store(matrix(1, 2, 2, dimnames = list(NULL, c("a", "b"))), path), "file")
+  expect_false(file.exists(path))
+  expect_false(file.exists(paste0(path, ".names")))
 })
 
 test_that("names that need quoting in no language come back", {

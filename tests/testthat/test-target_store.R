@@ -36,9 +36,26 @@ test_that("columns are chosen as those of a matrix", {
   }
   expect_identical(store[2:3, 4:5], d$Y[2:3, 4:5])
   expect_identical(store[, 4, drop = TRUE], d$Y[, 4])
-  expect_kind(store[, 1201], "argument", "j")
-  expect_kind(store[, "no"], "argument", "j")
+  expect_identical(store[c(TRUE, FALSE), c(FALSE, TRUE)], d$Y[c(TRUE, FALSE), c(FALSE, TRUE)])
+  expect_identical(store[-1, 0], d$Y[-1, 0])
+  for (bad in list(1201, NA, c(1, NA), "no", NA_character_, Inf, c(-1, 2), rep(TRUE, 1201), list(1), factor("voxel3"),
+                   sum, quote(x))) {
+    expect_kind(store[, bad], "argument", "j")
+    expect_kind(store[bad, 1], "argument", "i")
+  }
+  expect_kind(store["voxel3", 1], "argument", "i")
   expect_kind(store[3], "argument")
+  expect_kind(store[, 1, drop = NA], "argument", "drop")
+})
+
+test_that("base R does not compute with the list that a store is", {
+  d <- store_data(t = 5L)
+  store <- target_store(d$Y, withr::local_tempfile())
+  for (f in list(function(x) x + 1, mean, exp, range, sum, t, is.na, anyNA, rbind, cbind,
+                 function(x) x[1, 1] <- 0)) {
+    expect_kind(f(store), "type")
+  }
+  expect_identical(summary(store), store)
 })
 
 test_that("solvers give the same bits for a store and for its matrix", {
@@ -148,9 +165,43 @@ test_that("bad input is refused", {
   expect_identical(dim(target_store(d$Y[, 1:2], path, overwrite = TRUE)), c(40L, 2L))
   expect_kind(target_store(d$Y, file.path(path, "no", "folder")), "file")
   expect_kind(solve_ridge_cv(d$X[-1, ], target_store(path)), "shape", "Y")
-  broken <- target_store(path)
-  broken$checksums <- NULL
-  expect_kind(broken[, ], "old_object", "x")
+})
+
+test_that("an object with other contents never gets to the core", {
+  d <- store_data(t = 600L)
+  store <- target_store(d$Y, withr::local_tempfile())
+  for (field in c("rows", "cols", "type", "offset", "ld", "segments", "checksums", "nonfinite", "stamp", "version")) {
+    for (value in list(NULL, NA, NaN, -1, Inf, 1e18, 2.5, "x", list(), c(1, 2, 3), c(601L, 1L))) {
+      broken <- unclass(store)
+      broken[[field]] <- value
+      expect_kind(structure(broken, class = class(store))[, 1], "old_object", "x")
+    }
+  }
+  for (change in list(list(1, "first"), list(2, "cols"), list(NA, "path"))) {
+    broken <- store
+    broken$segments[1, change[[2]]] <- if (change[[2]] == "path") NA_character_ else change[[1]] + 1
+    expect_kind(solve_ridge_cv(d$X, broken), "old_object", "Y")
+  }
+  broken <- store
+  broken$names <- "one"
+  expect_kind(broken[, 1], "old_object", "x")
+})
+
+test_that("a store takes the place of no pipe, and its files have names that the system allows", {
+  d <- store_data(t = 5L)
+  folder <- withr::local_tempdir()
+  expect_kind(target_store(d$Y, file.path(folder, strrep("n", 247))), "argument", "path")
+  expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), character())
+  expect_identical(dim(target_store(d$Y, file.path(folder, strrep("n", 246)))), c(40L, 5L))
+  expect_kind(solve_ridge_cv(d$X, d$Y, coefs_path = file.path(folder, strrep("n", 247))), "argument", "coefs_path")
+  skip_on_os("windows")
+  pipe <- file.path(folder, "pipe.npy")
+  expect_identical(system2("mkfifo", shQuote(pipe)), 0L)
+  expect_kind(target_store(pipe), "file", "x")
+  expect_kind(target_store(d$Y, pipe, overwrite = TRUE), "argument", "path")
+  store <- target_store(d$Y, file.path(folder, "store"))
+  file.copy(paste0(store$path, ".dcf"), paste0(pipe, ".dcf"))
+  expect_kind(target_store(pipe), "file", "x")
 })
 
 test_that("printing says shape, type, size and file", {
