@@ -211,7 +211,7 @@ is_gone() { ! is_ours "$1" "$2"; }
 end_daemon() {
   pid=$(cat "$2" 2>/dev/null) && [ -n "$pid" ] && is_ours "$pid" "$1" || return 0
   kill "$pid" 2>/dev/null
-  wait_for 5 is_gone "$pid" "$1" || kill -9 "$pid" 2>/dev/null
+  wait_for 5 is_gone "$pid" "$1" || kill -s KILL "$pid" 2>/dev/null
 }
 
 # Job steps: every job has a slurmstepd, which holds the log of its node open.
@@ -226,7 +226,7 @@ steps_of_node() {
 kill_tree() {
   children=$(cat "/proc/$1/task/"*/children 2>/dev/null)
   for child in $children; do ( kill_tree "$child" ); done
-  kill -9 "$1" 2>/dev/null
+  kill -s KILL "$1" 2>/dev/null
 }
 
 kill_steps() { for step in $(steps_of_node "$1"); do kill_tree "$step"; done; }
@@ -241,7 +241,7 @@ runs() { pid=$(cat "$folder/slurmd.$1.pid" 2>/dev/null) && is_ours "$pid" slurmd
 kill_node() {
   check_node "$@"
   runs "$1" || give_up 2 "$1 is not running"
-  kill -9 "$pid"
+  kill -s KILL "$pid"
   rm -f "$folder/slurmd.$1.pid"
   kill_steps "$1"
 }

@@ -130,7 +130,7 @@ gpu_check_tests() {
 # The tests that need a cluster, on one of their own; its ports differ between runs at the same time.
 slurm_tests() {
   SLURM_CI_DIR=$scratch/slurm SLURM_CI_PORT=$((20000 + 3 * ($$ % 4000))) timeout 420 \
-    sh tools/slurm_single_node.sh run Rscript --no-save tools/run_testthat.R '^slurm'
+    sh tools/slurm_single_node.sh run Rscript --no-save tools/run_testthat.R '^slurm$'
   ended=$?
   [ "$ended" -ne 77 ] || { echo "skip: no Slurm cluster on this machine"; echo "0 passed, 0 failed, 1 skipped"; return 0; }
   return "$ended"
@@ -191,7 +191,7 @@ if [ -n "$filter" ]; then
   finish
 fi
 suite "generated files" sh tools/check_generated.sh
-suite "R tests" Rscript --no-save tools/run_testthat.R '^(?!slurm)'
+suite "R tests" Rscript --no-save tools/run_testthat.R '^(?!slurm$)'
 suite "R tests on Slurm" slurm_tests
 suite "C++ tests" cpp_tests
 suite "server under load" server_tests
