@@ -5,6 +5,14 @@ core_banded_cv <- function(Xs, Y, folds, alphas, gammas, alpha_factors, options,
     .Call(`_voxridge_core_banded_cv`, Xs, Y, folds, alphas, gammas, alpha_factors, options, control, score_func)
 }
 
+core_write_banded_factors <- function(Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control) {
+    invisible(.Call(`_voxridge_core_write_banded_factors`, Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control))
+}
+
+core_banded_refit <- function(Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control) {
+    .Call(`_voxridge_core_banded_refit`, Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control)
+}
+
 core_dirichlet <- function(n_iter, n_bands, concentration, key) {
     .Call(`_voxridge_core_dirichlet`, n_iter, n_bands, concentration, key)
 }
@@ -93,6 +101,10 @@ core_blas_info <- function() {
     .Call(`_voxridge_core_blas_info`)
 }
 
+core_test_blas <- function(n_threads) {
+    .Call(`_voxridge_core_test_blas`, n_threads)
+}
+
 core_philox <- function(n, key, stream, kind) {
     .Call(`_voxridge_core_philox`, n, key, stream, kind)
 }
@@ -163,6 +175,14 @@ core_prepare_ridge <- function(X, folds, options, control) {
 
 core_prepared_is_live <- function(prepared) {
     .Call(`_voxridge_core_prepared_is_live`, prepared)
+}
+
+core_write_factors <- function(X, folds, options, folder, share, n_shares, control) {
+    .Call(`_voxridge_core_write_factors`, X, folds, options, folder, share, n_shares, control)
+}
+
+core_read_factors <- function(X, folds, options, folder, facts, control) {
+    .Call(`_voxridge_core_read_factors`, X, folds, options, folder, facts, control)
 }
 
 core_score_columns <- function(truth, prediction, skip, score, control, score_func) {

@@ -65,14 +65,15 @@ new_written_store <- function(path, from, type, facts, call) {
 }
 
 new_store <- function(path, rows, cols, type, format = "native", offset = 0, ld = rows, names = NULL, mask = NULL,
-                      facts = list(checksums = numeric(), nonfinite = integer()), rounding = NA_real_) {
+                      facts = list(checksums = numeric(), nonfinite = integer()), rounding = NA_real_,
+                      segments = data.frame(path = path, first = 1, cols = as.double(cols))) {
   rows <- as.double(rows)
   cols <- as.double(cols)
   structure(
     list(path = path, rows = rows, cols = cols, type = type, format = format, offset = as.double(offset),
          ld = as.double(ld),
-         segments = data.frame(path = path, first = 1, cols = cols), checksums = facts$checksums,
-         nonfinite = facts$nonfinite, names = names, mask = mask, stamp = file_stamp(path), rounding = rounding,
+         segments = segments, checksums = facts$checksums, nonfinite = facts$nonfinite, names = names, mask = mask,
+         stamp = file_stamp(segments$path), rounding = rounding,
          version = STORE_VERSION),
     class = "voxridge_target_store"
   )
@@ -82,11 +83,14 @@ new_store <- function(path, rows, cols, type, format = "native", offset = 0, ld 
 write_description <- function(store, call) {
   fields <- list(
     Format = "voxridge-store", Version = store$version, Type = store$type, Rows = store$rows, Columns = store$cols,
-    Offset = 0, LeadingDimension = store$rows, ByteOrder = "little", Size = store$stamp$size,
+    Offset = 0, LeadingDimension = store$rows, ByteOrder = "little", Size = sum(store$stamp$size),
     Rounding = format(store$rounding, digits = 17L),
     Checksums = paste(sprintf("%.0f", store$checksums), collapse = " "),
     NonFinite = paste(store$nonfinite, collapse = " ")
   )
+  if (!identical(store$segments$path, store$path)) {  # files beside the description, and how many columns each has
+    fields$Segments <- paste(basename(store$segments$path), sprintf("%.0f", store$segments$cols), collapse = " ")
+  }
   replace_file(paste0(store$path, ".dcf"), function(to) write.dcf(fields, to, width = 100L), call)
   beside <- paste0(store$path, ".names")
   if (is.null(store$names)) {
@@ -120,11 +124,13 @@ open_store <- function(x, progress, call) {
     abort(c("{.arg x} must be the path of a store, not {found}.", i = advice), "type", found = found, call = call)
   }
   path <- as_path(x, "x", call)
+  if (file.exists(paste0(path, ".dcf"))) {
+    return(native_store(if (file.exists(path)) normalizePath(path) else absolute_path(path), call))
+  }
   if (!file.exists(path) || dir.exists(path)) {
     abort("{.arg x} must be a file that exists, not {.file {path}}.", "file", where = path, call = call)
   }
   path <- normalizePath(path)
-  if (file.exists(paste0(path, ".dcf"))) return(native_store(path, call))
   if (grepl("\\.npy$", path)) return(scanned_store(npy_store(path, call), progress, call))
   abort(
     c("{.arg x} must be a store, not a file without its description ({.file {basename(path)}.dcf}).",
@@ -153,16 +159,33 @@ native_store <- function(path, call) {
       where = path, call = call
     )
   }
+  segments <- described_segments(field("Segments"), path, cols)
+  if (is.null(segments)) {
+    abort("{.file {basename(path)}.dcf} must list files whose columns are those of the store.", "store_format",
+          where = path, call = call)
+  }
   beside <- function(what) paste0(path, what)
   flawed <- if (nzchar(field("NonFinite") %||% "")) as.integer(numbers("NonFinite")) else integer()
   store <- new_store(
     path, rows, cols, field("Type"),
     names = if (file.exists(beside(".names"))) readLines(beside(".names"), encoding = "UTF-8"),
     mask = if (file.exists(beside(".mask.rds"))) readRDS(beside(".mask.rds")),
-    facts = list(checksums = checksums, nonfinite = flawed), rounding = number("Rounding")
+    facts = list(checksums = checksums, nonfinite = flawed), rounding = number("Rounding"), segments = segments
   )
   run_core(core_store_check(store), call)
   store
+}
+
+# Of a description: names of files and their numbers of columns, in turn. NULL where they do not fit.
+described_segments <- function(text, path, cols) {
+  if (is.null(text)) return(data.frame(path = path, first = 1, cols = cols))
+  words <- strsplit(trimws(text), "[ \n]+")[[1L]]
+  counts <- suppressWarnings(as.double(words[seq_along(words) %% 2L == 0L]))
+  files <- words[seq_along(words) %% 2L == 1L]
+  ok <- length(files) == length(counts) && !anyNA(counts) && all(counts > 0 & counts == round(counts)) &&
+    sum(counts) == cols && all(basename(files) == files)
+  if (!ok) return(NULL)
+  data.frame(path = file.path(dirname(path), files), first = cumsum(c(1, counts))[seq_along(counts)], cols = counts)
 }
 
 # A layout of others: read once, for checksums and missing values.

@@ -30,6 +30,45 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_write_banded_factors
+void core_write_banded_factors(const Rcpp::List& Xs, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::IntegerVector& candidates, const std::string& folder, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_write_banded_factors(SEXP XsSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP candidatesSEXP, SEXP folderSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alpha_factors(alpha_factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type candidates(candidatesSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    core_write_banded_factors(Xs, folds, alphas, gammas, alpha_factors, options, candidates, folder, control);
+    return R_NilValue;
+END_RCPP
+}
+// core_banded_refit
+Rcpp::List core_banded_refit(const Rcpp::List& Xs, SEXP Y, const Rcpp::List& folds, const Rcpp::NumericVector& alphas, const Rcpp::NumericMatrix& gammas, const Rcpp::NumericVector& alpha_factors, const Rcpp::List& options, const Rcpp::IntegerVector& gamma_index, const Rcpp::IntegerVector& alpha_index, const std::string& folder, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_banded_refit(SEXP XsSEXP, SEXP YSEXP, SEXP foldsSEXP, SEXP alphasSEXP, SEXP gammasSEXP, SEXP alpha_factorsSEXP, SEXP optionsSEXP, SEXP gamma_indexSEXP, SEXP alpha_indexSEXP, SEXP folderSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type Xs(XsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type Y(YSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type gammas(gammasSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type alpha_factors(alpha_factorsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type gamma_index(gamma_indexSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type alpha_index(alpha_indexSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_banded_refit(Xs, Y, folds, alphas, gammas, alpha_factors, options, gamma_index, alpha_index, folder, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_dirichlet
 Rcpp::NumericMatrix core_dirichlet(int n_iter, int n_bands, const Rcpp::NumericVector& concentration, double key);
 RcppExport SEXP _voxridge_core_dirichlet(SEXP n_iterSEXP, SEXP n_bandsSEXP, SEXP concentrationSEXP, SEXP keySEXP) {
@@ -312,6 +351,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_test_blas
+Rcpp::List core_test_blas(int n_threads);
+RcppExport SEXP _voxridge_core_test_blas(SEXP n_threadsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< int >::type n_threads(n_threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_test_blas(n_threads));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_philox
 Rcpp::NumericVector core_philox(double n, double key, int stream, std::string kind);
 RcppExport SEXP _voxridge_core_philox(SEXP nSEXP, SEXP keySEXP, SEXP streamSEXP, SEXP kindSEXP) {
@@ -561,6 +611,39 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_write_factors
+Rcpp::List core_write_factors(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, const Rcpp::List& options, const std::string& folder, int share, int n_shares, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_write_factors(SEXP XSEXP, SEXP foldsSEXP, SEXP optionsSEXP, SEXP folderSEXP, SEXP shareSEXP, SEXP n_sharesSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< int >::type share(shareSEXP);
+    Rcpp::traits::input_parameter< int >::type n_shares(n_sharesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_write_factors(X, folds, options, folder, share, n_shares, control));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_read_factors
+SEXP core_read_factors(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, const Rcpp::List& options, const std::string& folder, const Rcpp::List& facts, const Rcpp::List& control);
+RcppExport SEXP _voxridge_core_read_factors(SEXP XSEXP, SEXP foldsSEXP, SEXP optionsSEXP, SEXP folderSEXP, SEXP factsSEXP, SEXP controlSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter< const Rcpp::NumericMatrix& >::type X(XSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type folder(folderSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type facts(factsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read_factors(X, folds, options, folder, facts, control));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_score_columns
 Rcpp::NumericVector core_score_columns(const Rcpp::NumericMatrix& truth, const Rcpp::NumericMatrix& prediction, const Rcpp::IntegerVector& skip, const std::string& score, const Rcpp::List& control, SEXP score_func);
 RcppExport SEXP _voxridge_core_score_columns(SEXP truthSEXP, SEXP predictionSEXP, SEXP skipSEXP, SEXP scoreSEXP, SEXP controlSEXP, SEXP score_funcSEXP) {
@@ -786,6 +869,8 @@ END_RCPP
 
 static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_banded_cv", (DL_FUNC) &_voxridge_core_banded_cv, 9},
+    {"_voxridge_core_write_banded_factors", (DL_FUNC) &_voxridge_core_write_banded_factors, 9},
+    {"_voxridge_core_banded_refit", (DL_FUNC) &_voxridge_core_banded_refit, 11},
     {"_voxridge_core_dirichlet", (DL_FUNC) &_voxridge_core_dirichlet, 4},
     {"_voxridge_core_jitter", (DL_FUNC) &_voxridge_core_jitter, 2},
     {"_voxridge_core_bootstrap_rows", (DL_FUNC) &_voxridge_core_bootstrap_rows, 2},
@@ -808,6 +893,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_memory_available", (DL_FUNC) &_voxridge_core_memory_available, 0},
     {"_voxridge_core_memory_peak", (DL_FUNC) &_voxridge_core_memory_peak, 0},
     {"_voxridge_core_blas_info", (DL_FUNC) &_voxridge_core_blas_info, 0},
+    {"_voxridge_core_test_blas", (DL_FUNC) &_voxridge_core_test_blas, 1},
     {"_voxridge_core_philox", (DL_FUNC) &_voxridge_core_philox, 4},
     {"_voxridge_core_nifti_header", (DL_FUNC) &_voxridge_core_nifti_header, 1},
     {"_voxridge_core_nifti_affine", (DL_FUNC) &_voxridge_core_nifti_affine, 5},
@@ -826,6 +912,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_voxridge_core_ridge_predict_cv", (DL_FUNC) &_voxridge_core_ridge_predict_cv, 8},
     {"_voxridge_core_prepare_ridge", (DL_FUNC) &_voxridge_core_prepare_ridge, 4},
     {"_voxridge_core_prepared_is_live", (DL_FUNC) &_voxridge_core_prepared_is_live, 1},
+    {"_voxridge_core_write_factors", (DL_FUNC) &_voxridge_core_write_factors, 7},
+    {"_voxridge_core_read_factors", (DL_FUNC) &_voxridge_core_read_factors, 6},
     {"_voxridge_core_score_columns", (DL_FUNC) &_voxridge_core_score_columns, 6},
     {"_voxridge_core_is_loopback", (DL_FUNC) &_voxridge_core_is_loopback, 1},
     {"_voxridge_core_server_limits", (DL_FUNC) &_voxridge_core_server_limits, 1},

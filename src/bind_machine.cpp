@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "core/blas_test.h"
 #include "core/memory.h"
 #include "core/philox.h"
 #include "core/symbols.h"
@@ -41,8 +42,17 @@ Rcpp::List core_blas_info() {
   return Rcpp::List::create(Rcpp::Named("vendor") = info.vendor,
                             Rcpp::Named("threads_controlled") = info.threads_controlled,
                             Rcpp::Named("threads") = info.threads, Rcpp::Named("single") = info.single,
+                            Rcpp::Named("parallel") = info.parallel,
                             Rcpp::Named("library") = voxridge::library_of("dgemm_"),
                             Rcpp::Named("hardware_threads") = static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// The errors of the BLAS, in units of its precision, and whether they are small enough.
+// [[Rcpp::export]]
+Rcpp::List core_test_blas(int n_threads) {
+  const voxridge::BlasVerdict verdict = voxridge::test_blas(n_threads);
+  return Rcpp::List::create(Rcpp::Named("plain") = verdict.plain, Rcpp::Named("threaded") = verdict.threaded,
+                            Rcpp::Named("good") = std::max(verdict.plain, verdict.threaded) <= voxridge::kGoodBlas);
 }
 
 // [[Rcpp::export]]

@@ -68,6 +68,7 @@ Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, co
   return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen), Rcpp::Named("coefs") = coefs.coefs,
                             Rcpp::Named("intercept") = coefs.intercept, Rcpp::Named("cv_scores") = scores,
                             Rcpp::Named("constant_targets") = places_of(out.constant),
+                            Rcpp::Named("tile_totals") = matrix_of(out.tile_totals),
                             Rcpp::Named("info") = info_of(out, single, control));
 }
 
@@ -135,4 +136,45 @@ SEXP core_prepare_ridge(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, c
 // [[Rcpp::export]]
 bool core_prepared_is_live(SEXP prepared) {
   return R_ExternalPtrAddr(prepared) != nullptr;
+}
+
+// Share `share` (from 0) of `n_shares` of the factors that calls with these options need, into files of `folder`.
+// Returns of what kind they are, and which there are in all.
+// [[Rcpp::export]]
+Rcpp::List core_write_factors(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, const Rcpp::List& options,
+                              const std::string& folder, int share, int n_shares, const Rcpp::List& control) {
+  voxridge::FactorDemand demand;
+  demand.cv = cv_of(folds["kind"]);
+  demand.score = score_of(options["score"]);
+  demand.coefs = coefs_of(options["coefs"]);
+  demand.smallest_alpha = Rcpp::as<double>(options["smallest_alpha"]);
+  const int n_threads = Rcpp::as<int>(options["n_threads"]);
+  voxridge::FactorKind kind;
+  std::vector<int64_t> which;
+  with_preparation(X, R_NilValue, folds, options, control, false,
+                   [&](voxridge::RidgePreparation& preparation, const Control& c) {
+                     which = preparation.write_factors(demand, folder, share, n_shares, n_threads, kind, c);
+                   });
+  return Rcpp::List::create(Rcpp::Named("primal") = kind.form == voxridge::Form::primal,
+                            Rcpp::Named("svd") = kind.route == voxridge::Route::svd, Rcpp::Named("top") = kind.top,
+                            Rcpp::Named("which") = Rcpp::IntegerVector(which.begin(), which.end()));
+}
+
+// A preparation whose factors come from there. `facts`: what core_write_factors() returned.
+// [[Rcpp::export]]
+SEXP core_read_factors(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, const Rcpp::List& options,
+                       const std::string& folder, const Rcpp::List& facts, const Rcpp::List& control) {
+  std::unique_ptr<voxridge::RidgePreparation> preparation;
+  voxridge::Folds arranged = folds_of(folds, X.nrow());
+  const voxridge::MatrixView<double> x = view_of(X);
+  const bool intercept = Rcpp::as<bool>(options["fit_intercept"]);
+  const voxridge::FactorKind kind{
+      Rcpp::as<bool>(facts["primal"]) ? voxridge::Form::primal : voxridge::Form::dual,
+      Rcpp::as<bool>(facts["svd"]) ? voxridge::Route::svd : voxridge::Route::eigen, Rcpp::as<double>(facts["top"])};
+  const std::vector<int> listed = Rcpp::as<std::vector<int>>(facts["which"]);
+  Session(control).run([&](const Control& c) {
+    preparation = std::make_unique<voxridge::RidgePreparation>(x, std::move(arranged), intercept, c);
+    preparation->read_factors(kind, {listed.begin(), listed.end()}, folder);
+  });
+  return PreparedPointer(preparation.release(), true, R_NilValue, X);
 }

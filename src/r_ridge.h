@@ -41,15 +41,25 @@ inline voxridge::UserScore user_score(SEXP score_func) {
   };
 }
 
+inline Rcpp::NumericMatrix matrix_of(const arma::mat& m) {
+  return Rcpp::NumericMatrix(static_cast<int>(m.n_rows), static_cast<int>(m.n_cols), m.begin());
+}
+
 // Targets of a call: a matrix of R's, or a store (R/target_store.R), whose files are open as long as this lives.
 class TargetInput {
  public:
   TargetInput(SEXP Y, const Rcpp::List& options) {
     if (Rf_isNewList(Y)) {
-      const voxridge::StoreLayout layout = layout_of(Rcpp::List(Y));
+      const Rcpp::List store(Y);
+      const voxridge::StoreLayout layout = layout_of(store);
       with_conditions([&] { store_ = std::make_unique<voxridge::StoreReader>(layout); });
-      targets.y = {nullptr, store_->layout().rows, store_->layout().cols, store_->layout().rows};
+      targets.y = {nullptr, layout.rows, static_cast<int64_t>(Rcpp::as<double>(store["cols"])), layout.rows};
       targets.source = store_.get();
+      if (store.containsElementNamed("before")) {
+        targets.before = static_cast<int64_t>(Rcpp::as<double>(store["before"]));
+        window_ = std::make_unique<voxridge::TargetWindow>(*store_, targets.before);
+        targets.source = window_.get();
+      }
     } else {
       matrix_ = Rcpp::NumericMatrix(Y);
       targets.y = view_of(matrix_);
@@ -66,6 +76,7 @@ class TargetInput {
  private:
   Rcpp::NumericMatrix matrix_;
   std::unique_ptr<voxridge::StoreReader> store_;
+  std::unique_ptr<voxridge::TargetWindow> window_;
 };
 
 // What a search for penalties is told, plain or banded.

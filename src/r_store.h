@@ -10,7 +10,8 @@
 namespace voxridge_r {
 
 // Of an object of R/target_store.R: rows, cols, type, offset, ld, segments (paths, first column from 1, columns),
-// checksums (doubles; none: not known).
+// checksums (doubles; none: not known). A window of a store (store_window()) has `before`, too: `cols` are then those
+// of the window, and the layout is that of the whole store.
 inline voxridge::StoreLayout layout_of(const Rcpp::List& store) {
   voxridge::StoreLayout out;
   out.rows = static_cast<int64_t>(Rcpp::as<double>(store["rows"]));
@@ -24,6 +25,10 @@ inline voxridge::StoreLayout layout_of(const Rcpp::List& store) {
   for (R_xlen_t s = 0; s < path.size(); ++s) {
     out.segments.push_back(
         {Rcpp::as<std::string>(path[s]), static_cast<int64_t>(first[s]) - 1, static_cast<int64_t>(cols[s])});
+  }
+  if (store.containsElementNamed("before")) {
+    out.cols = 0;
+    for (const voxridge::StoreSegment& segment : out.segments) out.cols += segment.cols;
   }
   for (const double sum : checksums) out.checksums.push_back(static_cast<uint32_t>(sum));
   return out;

@@ -11,6 +11,7 @@ BandedChoice::BandedChoice(const Targets& targets, const BandedCvOptions& option
   out_.constant.assign(n_targets(), 0);
   std::fill_n(out_.alpha_index, n_targets(), -1);
   std::fill_n(out_.gamma_index, n_targets(), -1);
+  if (!options.local_alpha) out_.shared_means.assign(options.gammas.size(), targets.missing);
 }
 
 void BandedChoice::begin(int64_t first, int64_t last) {
@@ -18,9 +19,10 @@ void BandedChoice::begin(int64_t first, int64_t last) {
   if (!options_.local_alpha) shared_scores_.assign(last - first, arma::mat(options_.alphas.size(), n_targets()));
 }
 
-void BandedChoice::write(int64_t candidate, int64_t target, double score) {
-  if (out_.scores == nullptr) return;
-  out_.scores[candidate + target * static_cast<int64_t>(options_.gammas.size())] = score;
+void BandedChoice::write(int64_t candidate, int64_t target, int64_t alpha, double score) {
+  const int64_t place = candidate + target * static_cast<int64_t>(options_.gammas.size());
+  if (out_.scores != nullptr) out_.scores[place] = score;
+  if (out_.candidate_alphas != nullptr) out_.candidate_alphas[place] = static_cast<int>(alpha);
 }
 
 bool BandedChoice::beats(double score, double best) const {
@@ -48,10 +50,10 @@ void BandedChoice::add(int64_t candidate, int64_t first_target, const FoldMeans&
     const int64_t alpha =
         options_.conservative ? conservative_alpha(means, j, alphas) : best_alpha(scores.colptr(j), alphas);
     if (skip || alpha < 0) {
-      write(candidate, target, targets_.missing);
+      write(candidate, target, -1, targets_.missing);
       continue;
     }
-    write(candidate, target, scores(alpha, j));
+    write(candidate, target, alpha, scores(alpha, j));
     take(candidate, target, alpha, scores(alpha, j));
   }
 }
@@ -78,10 +80,12 @@ void BandedChoice::share(int64_t candidate, const arma::mat& scores) {
   }
   const int64_t alpha = best_alpha(total.memptr(), options_.candidate_alphas(candidate));
   for (int64_t target = 0; target < n_targets(); ++target) {
-    write(candidate, target, skipped(targets_, target) || alpha < 0 ? targets_.missing : scores(alpha, target));
+    const bool none = skipped(targets_, target) || alpha < 0;
+    write(candidate, target, none ? -1 : alpha, none ? targets_.missing : scores(alpha, target));
   }
   if (alpha < 0 || count == 0) return;
   const double mean = total[alpha] / static_cast<double>(count);
+  out_.shared_means[candidate] = mean;
   if (best_candidate_ >= 0 && !beats(mean, best_mean_)) return;
   best_mean_ = mean;
   best_candidate_ = candidate;
@@ -89,6 +93,7 @@ void BandedChoice::share(int64_t candidate, const arma::mat& scores) {
 }
 
 void BandedChoice::finish() {
+  if (out_.candidate_alphas != nullptr) return;  // others choose, from these and more candidates
   for (int64_t target = 0; target < n_targets(); ++target) {
     if (skipped(targets_, target)) continue;
     if (!options_.local_alpha) {

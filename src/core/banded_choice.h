@@ -32,7 +32,7 @@ class BandedChoice {
   int64_t n_targets() const { return targets_.y.cols; }
   void take(int64_t candidate, int64_t target, int64_t alpha, double score);
   bool beats(double score, double best) const;
-  void write(int64_t candidate, int64_t target, double score);
+  void write(int64_t candidate, int64_t target, int64_t alpha, double score);
   void share(int64_t candidate, const arma::mat& scores);
 
   const Targets& targets_;

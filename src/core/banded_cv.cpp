@@ -33,7 +33,10 @@ class BandedCv {
         grams_(features, bands, folds, kBandGramShare * control.memory_bytes, control),
         source_(*device_, features, folds, targets, choose_form(features, folds), control),
         choice_(targets, options, std::numeric_limits<T>::epsilon(), out),
-        kept_(n_candidates()) {}
+        kept_(n_candidates()) {
+    factor_threads_ = options.factor_threads;
+    if (factor_threads_ == 0) factor_threads_ = n_candidates() >= control.n_threads ? 1 : control.n_threads;
+  }
 
   void run() {
     out_.form = source_.form();
@@ -44,7 +47,8 @@ class BandedCv {
         source_, bands_, options_,
         [this](int64_t candidate, const Control& control) {
           if (kept_[candidate] != nullptr) return kept_[candidate];
-          return factors_of(candidate, control)->full(control);
+          const Control inside = for_factors(control);
+          return factors_of(candidate, inside)->full(inside);
         },
         out_, control_);
   }
@@ -54,6 +58,11 @@ class BandedCv {
   int64_t n_targets() const { return source_.targets().y.cols; }
   std::vector<int64_t> all_tiles() const { return row_range(0, tile_count(source_.targets())); }
 
+  // Factors have the same bits however many candidates are at hand at a time.
+  Control for_factors(Control control) const {
+    control.n_threads = factor_threads_;
+    return control;
+  }
   std::shared_ptr<Factors> factors_of(int64_t candidate, const Control& control) const;
   int64_t most_at_a_time() const;
   void search_folds();
@@ -71,6 +80,7 @@ class BandedCv {
   const BandGrams grams_;
   TileSource<T> source_;
   BandedChoice choice_;
+  int factor_threads_;
   std::mutex lock_;
   std::vector<std::shared_ptr<const Factor>> kept_;  // of all rows, as far as the search has made them and they fit
 };
@@ -128,11 +138,12 @@ void BandedCv<T>::search_folds() {
 
 template <class T>
 SearchModel<T> BandedCv<T>::make_model(const FoldSearch<T>& search, int64_t candidate, double room,
-                                       const Control& control) {
+                                       const Control& outside) {
+  const Control control = for_factors(outside);
   const std::shared_ptr<Factors> factors = factors_of(candidate, control);
   SearchModel<T> model = search.make_model(
       options_.candidate_alphas(candidate), [&] { return factors; }, room, control);
-  model.factors = [this, candidate] { return factors_of(candidate, control_); };
+  model.factors = [this, candidate] { return factors_of(candidate, for_factors(control_)); };
   if (leaves_folds_out(*factors, options_.score)) keep_for_refit(candidate, *factors, control);
   const std::lock_guard<std::mutex> guard(lock_);
   out_.n_nodes = std::max(out_.n_nodes, static_cast<int64_t>(model.nodes.nodes.size()));
@@ -172,8 +183,9 @@ void BandedCv<T>::search_closed_form() {
   for (int64_t first = 0; first < n_candidates(); first += group) {
     const int64_t last = std::min(first + group, n_candidates());
     std::vector<std::unique_ptr<ClosedFormSearch<T>>> searches(last - first);
-    for_each_job(last - first, control_, [&](int64_t k, const Control& control) {
+    for_each_job(last - first, control_, [&](int64_t k, const Control& outside) {
       const int64_t candidate = first + k;
+      const Control control = for_factors(outside);
       const std::shared_ptr<Factors> factors = factors_of(candidate, control);
       searches[k] = std::make_unique<ClosedFormSearch<T>>(source_, factors->full(control), kind, options_.score,
                                                           options_.user, options_.candidate_alphas(candidate));

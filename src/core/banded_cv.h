@@ -25,6 +25,9 @@ namespace voxridge {
 struct BandedCvOptions : RidgeCvOptions {
   std::vector<std::vector<double>> gammas;  // candidates x bands, >= 0, not all zero
   std::vector<double> alpha_factors;        // per candidate: its penalties are these times `alphas`
+  // Threads of the BLAS in a factorisation; 0: one where there are at least as many candidates as threads, else all. It
+  // is given where these are some candidates of more.
+  int factor_threads = 0;
 
   std::vector<double> candidate_alphas(int64_t candidate) const;
 };
@@ -33,6 +36,9 @@ struct BandedCvOutputs {
   int* alpha_index = nullptr;  // t, 0-based; -1 for skipped targets
   int* gamma_index = nullptr;  // t, the same
   double* scores = nullptr;    // candidates x t: mean score over folds at the candidate's alpha; or nullptr
+  int* candidate_alphas = nullptr;   // candidates x t: that alpha, 0-based, -1 for none; or nullptr. With it, the
+                                     // indices above are those of the best so far, and nobody needs to have a choice
+  std::vector<double> shared_means;  // per candidate, without local_alpha: its mean score over targets at one alpha
   CoefOutputs coefs;           // features in the order of the bands
   std::vector<char> constant;  // t: constant over the held-out rows of some fold
   // What was done:

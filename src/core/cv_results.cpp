@@ -6,8 +6,9 @@
 namespace voxridge {
 
 CvResults::CvResults(const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out)
-    : targets_(targets), options_(options), out_(out), tile_totals_(tile_count(targets)) {
+    : targets_(targets), options_(options), out_(out) {
   out_.constant.assign(targets.y.cols, 0);
+  out_.tile_totals.zeros(n_alphas(), tile_count(targets));
 }
 
 void CvResults::add_fold(TileRange tile, int64_t fold, int64_t n_folds, const arma::mat& scores,
@@ -23,8 +24,8 @@ void CvResults::add_fold(TileRange tile, int64_t fold, int64_t n_folds, const ar
 }
 
 void CvResults::choose(TileRange tile, const FoldMeans& means) {
-  arma::vec& total = tile_totals_[tile.first / kTileCols];
-  total.zeros(n_alphas());
+  arma::subview_col<double> total = out_.tile_totals.col(tile.first / kTileCols);
+  total.zeros();
   for (int64_t j = 0; j < tile.cols; ++j) {
     const int64_t target = tile.first + j;
     const double* scores = means.mean().colptr(j);
@@ -40,7 +41,7 @@ void CvResults::choose(TileRange tile, const FoldMeans& means) {
         options_.conservative ? conservative_alpha(means, j, options_.alphas) : best_alpha(scores, options_.alphas);
     if (chosen < 0) {
       throw Error(ErrorCode::invalid_argument,
-                  "Target " + std::to_string(target + 1) +
+                  "Target " + std::to_string(targets_.before + target + 1) +
                       " has no score that is a number. Rescale `Y` if its squares overflow.");
     }
     out_.alpha_index[target] = static_cast<int>(chosen);
@@ -50,7 +51,7 @@ void CvResults::choose(TileRange tile, const FoldMeans& means) {
 // Tiles are added in their order, so the sum does not depend on which thread was first.
 void CvResults::choose_shared() {
   arma::vec total(n_alphas(), arma::fill::zeros);
-  for (const arma::vec& part : tile_totals_) total += part;
+  for (arma::uword k = 0; k < out_.tile_totals.n_cols; ++k) total += out_.tile_totals.col(k);
   const int64_t chosen = best_alpha(total.memptr(), options_.alphas);
   for (int64_t target = 0; target < targets_.y.cols; ++target) {
     if (out_.alpha_index[target] >= 0) out_.alpha_index[target] = static_cast<int>(chosen);

@@ -35,7 +35,6 @@ class CvResults {
   const Targets& targets_;
   const RidgeCvOptions& options_;
   RidgeCvOutputs& out_;
-  std::vector<arma::vec> tile_totals_;  // sums of mean scores over a tile's targets
 };
 
 }  // namespace voxridge

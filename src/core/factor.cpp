@@ -17,8 +17,6 @@ namespace voxridge {
 
 namespace {
 
-constexpr int64_t kThreadedFactor = 1500;
-
 // Dual Gram matrices of centred rows have the constant vector in their null space. Given the mean eigenvalue instead,
 // it keeps apart from true null directions; it meets only zeros (centred targets, centred held-out Gram), so nothing
 // changes.
@@ -65,6 +63,10 @@ Factors::Factors(const BandGrams& grams, const Folds& folds, const std::vector<d
   check_inner();
   gram_ = grams.gram(gammas, control);
   choose_route(smallest_alpha);
+}
+
+void Factors::check_made_here() const {
+  if (!made_here_) throw Error(ErrorCode::internal, "A factor is asked for that has not been read from its file.");
 }
 
 void Factors::check_inner() const {
@@ -119,6 +121,7 @@ double Factors::bytes_of_folds() const {
 }
 
 Factor Factors::make_full(const Control& control) const {
+  check_made_here();
   control.check_stop();
   if (route_ == Route::eigen) {
     arma::mat gram = gram_;
@@ -157,6 +160,7 @@ Factor Factors::make_full(const Control& control) const {
 }
 
 FoldFactor Factors::make_fold(int64_t f, const Control& control) const {
+  check_made_here();
   control.check_stop();
   const Fold& fold = folds_.folds[f];
   if (route_ == Route::svd) return make_fold_svd(fold, control);
@@ -217,84 +221,6 @@ FoldFactor Factors::make_fold_svd(const Fold& fold, const Control&) const {
   }
   unscale(out);
   return out;
-}
-
-void Factors::keep(bool of_all_rows, bool of_folds, const Control& control) {
-  std::vector<int64_t> jobs;  // -1: all rows, the largest, so it starts first
-  if (of_all_rows && kept_full_ == nullptr) jobs.push_back(-1);
-  for (int64_t f = 0; f < folds_.count() && of_folds; ++f) {
-    if (kept_[f] == nullptr) jobs.push_back(f);
-  }
-  if (jobs.empty()) return;
-  control.expect(static_cast<int64_t>(jobs.size()));
-  // Several factorisations side by side beat a threaded one, as long as there are enough of them.
-  const int side_by_side = static_cast<int64_t>(jobs.size()) >= control.n_threads ? control.n_threads : 1;
-  const BlasThreads blas(side_by_side > 1 ? 1 : factor_threads(control));
-  Control inside = control;
-  if (side_by_side > 1) inside.n_threads = 1;
-  parallel_for(static_cast<int64_t>(jobs.size()), side_by_side, [&](int64_t i, int) {
-    if (jobs[i] < 0) {
-      kept_full_ = std::make_shared<const Factor>(make_full(inside));
-    } else {
-      kept_[jobs[i]] = std::make_shared<const FoldFactor>(make_fold(jobs[i], inside));
-    }
-    control.advance(1);
-  });
-}
-
-void Factors::release_folds() {
-  std::fill(kept_.begin(), kept_.end(), nullptr);
-}
-
-// A threaded BLAS gains nothing on small factorisations, and its threads would go on spinning beside ours.
-int Factors::factor_threads(const Control& control) const {
-  return inner() < kThreadedFactor ? 1 : control.n_threads;
-}
-
-std::shared_ptr<const Factor> Factors::full(const Control& control) {
-  if (kept_full_ == nullptr) {
-    const BlasThreads blas(factor_threads(control));
-    kept_full_ = std::make_shared<const Factor>(make_full(control));
-  }
-  return kept_full_;
-}
-
-std::shared_ptr<const FoldFactor> Factors::fold(int64_t f, const Control& control) const {
-  if (kept_[f] != nullptr) return kept_[f];
-  const BlasThreads blas(factor_threads(control));
-  return std::make_shared<const FoldFactor>(make_fold(f, control));
-}
-
-namespace {
-
-// Takes in the eigenvalues of a factor, small ones too: a direction of X far below the largest is still a direction.
-// Exact zeros are known to be none.
-void widen(Factors::Range& range, const Factor& factor) {
-  for (const double value : factor.values) {
-    if (value == 0) continue;
-    range.smallest = std::min(range.smallest, value);
-    range.largest = std::max(range.largest, value);
-  }
-}
-
-}  // namespace
-
-Factors::Range Factors::eigenvalue_range(bool of_all_rows) const {
-  const Range any{0, std::numeric_limits<double>::infinity()};
-  Range range{std::numeric_limits<double>::infinity(), 0};
-  if (of_all_rows) {
-    if (kept_full_ == nullptr) return any;
-    // Eigenvalues of principal blocks interlace those of the whole: they reach down to its smallest, which is 0 where
-    // it has null directions.
-    widen(range, *kept_full_);
-    if (arma::any(kept_full_->values == 0)) range.smallest = 0;
-    return range;
-  }
-  for (const auto& fold : kept_) {
-    if (fold == nullptr) return any;
-    widen(range, *fold);
-  }
-  return range;
 }
 
 }  // namespace voxridge

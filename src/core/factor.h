@@ -10,6 +10,7 @@
 // For alpha = 0 eigenvalues under the rank cut-off are exact zeros and are left out: minimum-norm least squares.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -54,6 +55,16 @@ struct FoldFactor : Factor {
   bool direct = false;             // primal: X'Y must come from the training rows themselves
 };
 
+// What factors are told apart by, where they are not made here but read from files.
+struct FactorKind {
+  Form form = Form::dual;
+  Route route = Route::eigen;
+  double top = 0;  // largest eigenvalue of the whole Gram matrix
+};
+
+// Stands for all rows where factors are listed by their folds.
+constexpr int64_t kAllRows = -1;
+
 // Factors of one X under one set of folds. Made once, used for any number of targets and penalties.
 class Factors {
  public:
@@ -66,9 +77,14 @@ class Factors {
   Factors(const BandGrams& grams, const Folds& folds, const std::vector<double>& gammas, double smallest_alpha,
           const Control& control);
 
+  // Factors that others have made: those of `put()`, no more.
+  Factors(const Features& features, const Folds& folds, const FactorKind& kind);
+  void put(int64_t which, FoldFactor factor);
+
   const Folds& folds() const { return folds_; }
   Form form() const { return form_; }
   Route route() const { return route_; }
+  FactorKind kind() const { return {form_, route_, top_}; }
   int64_t inner() const { return form_ == Form::primal ? features_.cols() : features_.rows(); }
 
   // Would this penalty need the other route?
@@ -76,6 +92,9 @@ class Factors {
 
   // Makes and keeps the factor of all rows and/or those of all folds, several at a time.
   void keep(bool of_all_rows, bool of_folds, const Control& control);
+  // Makes those of the folds listed (kAllRows among them), `side_by_side` of them at a time, and hands them over.
+  void make(const std::vector<int64_t>& which, int side_by_side, const Control& control,
+            const std::function<void(int64_t, FoldFactor)>& take) const;
   double bytes_of_folds() const;
   void release_folds();
 
@@ -94,6 +113,7 @@ class Factors {
 
  private:
   void check_inner() const;
+  void check_made_here() const;
   void choose_route(double smallest_alpha);
   void unscale(Factor& factor) const;
   bool serves_by_eigen(double alpha) const;
@@ -113,6 +133,7 @@ class Factors {
   double top_;          // largest eigenvalue of the whole Gram matrix
   arma::mat gram_;      // of all rows
   arma::mat triangle_;  // svd, n < p, for the folds: L of X = L Q', whose rows have the same products as those of X
+  bool made_here_ = true;  // else `gram_` is not there
   std::vector<std::shared_ptr<const FoldFactor>> kept_;
   std::shared_ptr<const Factor> kept_full_;
 };

@@ -60,7 +60,7 @@ MatrixView<T> RidgePreparation::resident(Device<T>& device, const Control& contr
 
 template <class T>
 KeptSearch<T>* RidgePreparation::kept_search(const Device<T>& device) {
-  return keep_ && !device.in_place() ? &on_device<T>().search : nullptr;
+  return keep_search_ || (keep_ && !device.in_place()) ? &on_device<T>().search : nullptr;
 }
 
 template <class T>

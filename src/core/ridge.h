@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "control.h"
@@ -18,6 +19,14 @@ namespace voxridge {
 
 enum class CvKind { kfold, loo, gcv };
 
+// For whom factors are made that lie in files.
+struct FactorDemand {
+  CvKind cv = CvKind::kfold;
+  Score score = Score::r2;
+  Coefs coefs = Coefs::none;
+  double smallest_alpha = 0;
+};
+
 // Everything that depends on X and the folds alone. Made once, it serves any number of calls with other targets.
 class RidgePreparation {
  public:
@@ -33,6 +42,15 @@ class RidgePreparation {
 
   // Makes all factors now and keeps them for later calls.
   void keep_factors(const Control& control);
+
+  // Factors that several processes share (factor_files.h): each makes share `share` of `n_shares` of those in demand and
+  // writes them into `folder`. Returns which they are in all; `kind`: of what kind. `n_threads`: as in a single process
+  // that would make all of them, so that they have the same bits.
+  std::vector<int64_t> write_factors(const FactorDemand& demand, const std::string& folder, int64_t share,
+                                     int64_t n_shares, int n_threads, FactorKind& kind, const Control& control);
+
+  // Takes them from there, and keeps what calls make of them.
+  void read_factors(const FactorKind& kind, const std::vector<int64_t>& which, const std::string& folder);
 
   // Runs a call. At its end the factors of the folds are freed, unless they are to be kept; where the GPU had not enough
   // memory, so is all that lies there, for the next attempt.
@@ -51,7 +69,7 @@ class RidgePreparation {
   template <class T>
   MatrixView<T> resident(Device<T>& device, const Control& control);
 
-  // What calls leave on such a device for later ones; nullptr where factors are not kept either.
+  // What calls leave on such a device for later ones, or anywhere where the factors come from files; else nullptr.
   template <class T>
   KeptSearch<T>* kept_search(const Device<T>& device);
 
@@ -76,6 +94,7 @@ class RidgePreparation {
   Resident<T>& on_device();
 
   bool keep_ = false;
+  bool keep_search_ = false;  // on the CPU, too
   Folds folds_;
   Features features_;
   std::shared_ptr<Factors> gram_factors_, svd_factors_;  // either, or both for a preparation that serves many calls
@@ -103,6 +122,7 @@ struct RidgeCvOutputs {
   double* mean_scores = nullptr;  // alphas x t, or nullptr
   CoefOutputs coefs;
   std::vector<char> constant;  // t: constant over the held-out rows of some fold
+  arma::mat tile_totals;       // alphas x tiles: sums of the mean scores of the targets of each tile
   // What was done:
   Form form = Form::dual;
   Route route = Route::eigen;

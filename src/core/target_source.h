@@ -24,4 +24,17 @@ class TargetSource {
   virtual MatrixView<double> columns(int64_t first, int64_t count, SourceMemory& memory) const = 0;
 };
 
+// Some columns of a source, from a whole tile on.
+class TargetWindow : public TargetSource {
+ public:
+  TargetWindow(const TargetSource& source, int64_t before) : source_(source), before_(before) {}
+  MatrixView<double> columns(int64_t first, int64_t count, SourceMemory& memory) const override {
+    return source_.columns(before_ + first, count, memory);
+  }
+
+ private:
+  const TargetSource& source_;
+  const int64_t before_;
+};
+
 }  // namespace voxridge

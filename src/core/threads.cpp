@@ -45,11 +45,26 @@ FoundBlas find_blas() {
   return found;
 }
 
+// Only OpenBLAS tells.
+std::string kind_of_threads() {
+  const auto get = find_function<GetThreads>("openblas_get_parallel");
+  switch (get != nullptr ? get() : -1) {
+    case 0:
+      return "serial";
+    case 1:
+      return "pthread";
+    case 2:
+      return "openmp";
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 BlasInfo blas_info() {
   const FoundBlas blas = find_blas();
-  return {blas.vendor, blas.set != nullptr, blas.get != nullptr ? blas.get() : 1, single_blas_available()};
+  const int threads = blas.get != nullptr ? blas.get() : 1;
+  return {blas.vendor, blas.set != nullptr, threads, single_blas_available(), kind_of_threads()};
 }
 
 BlasThreads::BlasThreads(int n) : before_(0) {
@@ -97,7 +112,7 @@ void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64
 }
 
 void for_each_job(int64_t n_jobs, const Control& control, const std::function<void(int64_t, const Control&)>& work) {
-  const int side_by_side = n_jobs >= control.n_threads ? control.n_threads : 1;
+  const int side_by_side = jobs_side_by_side(static_cast<size_t>(n_jobs), control.n_threads);
   Control inside = control;
   if (side_by_side > 1) {
     inside.n_threads = 1;

@@ -15,6 +15,7 @@ struct BlasInfo {
   bool threads_controlled;  // can its number of threads be set from here?
   int threads;              // now; 1 where unknown
   bool single;              // does it have sgemm?
+  std::string parallel;     // "serial", "pthread", "openmp" or "unknown": what its threads are made of
 };
 
 BlasInfo blas_info();
@@ -35,6 +36,12 @@ class BlasThreads {
 // (worker = 0 .. n_threads - 1). All threads are joined before it returns; the first exception is rethrown here and
 // keeps further items from starting. With one thread everything runs on the caller's.
 void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64_t item, int worker)>& work);
+
+// How many jobs run at a time, each with a BLAS of one thread: as many as there are threads where there are enough jobs,
+// which beats a threaded BLAS, and else one, with all threads.
+inline int jobs_side_by_side(size_t n_jobs, int n_threads) {
+  return n_jobs >= static_cast<size_t>(n_threads) ? n_threads : 1;
+}
 
 // Calls work(job, control) for jobs 0 .. n_jobs - 1: side by side, with one thread and a share of the memory each,
 // where there are at least as many jobs as threads, and otherwise one after the other with all of both. BLAS starts at

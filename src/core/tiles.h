@@ -21,6 +21,7 @@ struct Targets {
   bool center = false;     // an intercept is fitted
   double missing = std::numeric_limits<double>::quiet_NaN();  // what stands in the results of skipped targets
   const TargetSource* source = nullptr;
+  int64_t before = 0;  // targets before these, where they are some of more: for messages
 
   MatrixView<double> columns(int64_t first, int64_t count, SourceMemory& memory) const {
     return source != nullptr ? source->columns(first, count, memory) : y.block(0, first, y.rows, count);

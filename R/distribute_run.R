@@ -1,0 +1,185 @@
+# The folder of a distributed run: what identifies it, the data its workers read, and checkpoints of finished units.
+#
+#   manifest.rds              what the run is, written first
+#   data/                     features and targets that came from memory, as stores
+#   factors/                  factors, made once
+#   <stage>/unit_000001.rds   the result of a unit of work: that it is there says that the unit is done
+#   coefs/                    coefficients, one file per batch of targets
+#   nodes/<host>_<pid>.rds    what a worker found out about its machine
+#   failed/                   messages of attempts that failed
+#
+# Every file gets its name when it is complete. Nobody waits for a lock: a unit that is done twice gives equal bytes.
+
+RUN_FORMAT <- 1L
+# Raised when the same run would give other numbers.
+RUN_NUMERICS <- 1L
+
+# list(dir, key, spec, temporary): a new run, or the one that is in the folder already. `identity`: a named list of what
+# must be equal for that; `make_spec(dir)` writes data into the folder and returns what workers are to know.
+open_run <- function(dir, identity, resume, make_spec, call) {
+  temporary <- is.null(dir)
+  dir <- if (temporary) tempfile("voxridge-run-") else as_path(dir, "dir", call)
+  make_run_folder(dir, call)
+  dir <- normalizePath(dir)
+  path <- file.path(dir, "manifest.rds")
+  found <- if (file.exists(path)) read_manifest(path, call)
+  if (is.null(found)) {
+    spec <- make_spec(dir)
+    found <- list(format = RUN_FORMAT, numerics = RUN_NUMERICS, versions = run_versions(), identity = identity,
+                  key = rlang::hash(list(RUN_NUMERICS, identity)), spec = spec)
+    write_whole(found, path, call)
+  } else {
+    check_manifest(found, identity, resume, dir, call)
+  }
+  warn_other_driver(dir)
+  list(dir = dir, key = found$key, spec = found$spec, temporary = temporary)
+}
+
+make_run_folder <- function(dir, call) {
+  if (file.exists(dir) && !dir.exists(dir)) {
+    abort("{.arg dir} must be a folder, not the file {.file {dir}}.", "file", path = dir, call = call)
+  }
+  folders <- c(dir, file.path(dir, c("data", "factors", "coefs", "nodes", "failed")))
+  for (folder in folders) if (!dir.exists(folder)) dir.create(folder, recursive = FALSE, showWarnings = FALSE)
+  if (!all(dir.exists(folders)) || file.access(dir, 2L) != 0L) {
+    abort(
+      c("{.arg dir} must be a folder that can be written, not {.file {dir}}.",
+        i = "It is made if its parent folder is there. All workers must reach it under the same path."),
+      "dir_not_writable",
+      path = dir, call = call
+    )
+  }
+}
+
+run_versions <- function() {
+  list(voxridge = format(utils::packageVersion("voxridge")), R = format(getRversion()), BLAS = core_blas_info()$library)
+}
+
+read_manifest <- function(path, call) {
+  found <- tryCatch(readRDS(path), error = function(cnd) NULL)
+  ok <- is.list(found) && identical(found[["format"]], RUN_FORMAT) && is.list(found[["identity"]])
+  if (ok && identical(found[["numerics"]], RUN_NUMERICS)) return(found)
+  abort(
+    c("{.arg dir} must be the folder of a run of this version of the package, not of another one or damaged.",
+      i = "Choose another folder."),
+    "manifest_mismatch",
+    path = path, call = call
+  )
+}
+
+check_manifest <- function(found, identity, resume, dir, call) {
+  if (!resume) {
+    abort(
+      c("{.arg dir} must be a folder without a run with {.code resume = FALSE}, not {.file {dir}}.",
+        i = "Use {.code resume = TRUE} to go on with the run, or another folder."),
+      "conflict",
+      path = dir, call = call
+    )
+  }
+  fields <- union(names(identity), names(found$identity))
+  differ <- Filter(function(field) !identical(identity[[field]], found$identity[[field]]), fields)
+  if (length(differ)) {
+    lines <- vapply(differ, function(field) {
+      paste0(field, ": ", short_value(found$identity[[field]]), " in the folder, ", short_value(identity[[field]]), " now")
+    }, "")
+    lines <- stats::setNames(gsub("}", "}}", gsub("{", "{{", lines, fixed = TRUE), fixed = TRUE), rep("x", length(lines)))
+    abort(
+      c("{.arg dir} must be an empty folder or that of the same run, not that of another run.", lines,
+        i = "Nothing was changed. Choose another folder, or make the call that began the run."),
+      "manifest_mismatch",
+      where = differ, expected = found$identity[differ], found = identity[differ], call = call
+    )
+  }
+  other <- Filter(function(what) !identical(found$versions[[what]], run_versions()[[what]]), names(found$versions))
+  if (length(other)) {
+    warn(
+      c("The run in {.arg dir} was begun with {.val {other}} of {?another version/other versions}.",
+        i = "Results of both are mixed; they agree to rounding."),
+      "run_versions"
+    )
+  }
+}
+
+short_value <- function(x) {
+  if (is.null(x)) return("nothing")
+  if (is.numeric(x) || is.character(x) || is.logical(x)) {
+    return(paste0(paste(format(utils::head(x, 4L), trim = TRUE), collapse = " "), if (length(x) > 4L) " ..."))
+  }
+  describe(x)
+}
+
+# Two drivers do the same work twice, which harms nothing but time.
+warn_other_driver <- function(dir) {
+  path <- file.path(dir, "nodes", "driver.rds")
+  found <- tryCatch(suppressWarnings(readRDS(path)), error = function(cnd) NULL)
+  me <- list(host = host_name(), pid = Sys.getpid())
+  running <- is.list(found) && identical(found$host, me$host) && !identical(found$pid, me$pid) &&
+    isTRUE(tools::pskill(found$pid, 0L))
+  if (running) {
+    warn(c("Another R process ({found$pid}) works on the run in {.arg dir}.", i = "Both may do the same work."),
+         "second_driver")
+  }
+  write_whole(me, path, rlang::caller_env())
+}
+
+host_name <- function() Sys.info()[["nodename"]]
+
+# ---- identity --------------------------------------------------------------------------------
+
+# Of targets: of their values where they come from memory, of their files where they come from those.
+targets_identity <- function(targets) {
+  Y <- targets$Y
+  if (!is_store(Y)) return(list(Y = rlang::hash(unname(Y)), Y_rows = nrow(Y), Y_columns = ncol(Y)))
+  list(Y = unname(Y$segments$path), Y_rows = Y$rows, Y_columns = Y$cols, Y_type = Y$type,
+       Y_checksums = rlang::hash(Y$checksums), Y_size = Y$stamp$size, Y_time = round(Y$stamp$time, 3L))
+}
+
+# The code of a function, without references to its source.
+code_identity <- function(fun) {
+  if (is.null(fun) || is.primitive(fun)) return(rlang::hash(fun))
+  plain <- utils::removeSource(fun)
+  rlang::hash(list(formals(plain), body(plain)))
+}
+
+# A store that workers can read: the targets themselves, or a copy of those that are in memory.
+shared_store <- function(x, path, call) {
+  if (is_store(x)) return(x)
+  x <- unname(x)
+  attributes(x) <- list(dim = dim(x))
+  write_store(matrix_source(x, call), path, "float64", FALSE, call)
+}
+
+# Some columns of a store, which the core reads as targets; `first` begins a tile.
+store_window <- function(store, first, count) {
+  store$before <- as.double(first - 1)
+  store$cols <- as.double(count)
+  store
+}
+
+# ---- checkpoints -----------------------------------------------------------------------------
+
+write_whole <- function(x, path, call) {
+  run_core(core_write_bytes(serialize(x, NULL, xdr = FALSE), path, 0L), call)
+}
+
+unit_path <- function(dir, stage, unit, ending = ".rds") file.path(dir, stage, sprintf("unit_%06d%s", unit, ending))
+
+write_checkpoint <- function(run, stage, unit, result, call) {
+  content <- list(key = run$key, stage = stage, unit = unit, hash = rlang::hash(result), result = result)
+  write_whole(content, unit_path(run$dir, stage, unit), call)
+}
+
+# The result of a unit; NULL where it is not there, or is damaged or of another run (then with a warning).
+read_checkpoint <- function(run, stage, unit) {
+  path <- unit_path(run$dir, stage, unit)
+  if (!file.exists(path)) return(NULL)
+  found <- tryCatch(readRDS(path), error = function(cnd) NULL)
+  ok <- is.list(found) && identical(found$key, run$key) && identical(found$stage, stage) &&
+    identical(as.integer(found$unit), as.integer(unit)) && identical(found$hash, rlang::hash(found$result))
+  if (ok) return(found$result)
+  warn(c("{.file {path}} is damaged or of another run, and counts as not there.", i = "Its work is done again."),
+       "checkpoint")
+  NULL
+}
+
+missing_units <- function(run, stage, units) units[!file.exists(unit_path(run$dir, stage, units))]
