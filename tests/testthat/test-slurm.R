@@ -47,7 +47,9 @@ test_that("a node that is lost and comes back costs no finished batch and change
   folder <- withr::local_tempdir()
   dir <- file.path(folder, "run")
   local_slurm(folder)
-  when_finished(2L, dir, c(slurm_tool("kill-node n1"), "sleep 15", slurm_tool("start-node n1")))
+  # a node that is back before Slurm has missed it takes a minute to tell that its job is gone
+  missed <- "for i in $(seq 60); do [ -n \"$(squeue -h -w n1 -t RUNNING)\" ] || break; sleep 1; done"
+  when_finished(2L, dir, c(slurm_tool("kill-node n1"), missed, slurm_tool("start-node n1")))
   fit <- distribute_slowly(problem, 0.25, dir = dir)
   expect_finished_kept(fit, dir)
   expect_identical(answer_of(fit), undisturbed(problem))
@@ -66,6 +68,6 @@ test_that("a run on Slurm whose driver was killed is resumed by one process", {
   expect_lt(length(finished), 6L)
   system2("scancel", paste0("--user=", Sys.info()[["effective_user"]]))
   local_workers("sequential")
-  fit <- distribute_slowly(problem, 0.15, dir = dir)
+  fit <- resume_slowly(problem, 0.15, dir = dir)
   expect_identical(answer_of(fit), undisturbed(problem))
 })
