@@ -1,8 +1,10 @@
 # Tests on the cluster of tools/slurm_single_node.sh, which sets SLURM_CONF and SLURM_CI_TOOL.
 
+# Not on a real cluster, where other jobs of the user are: the tests kill nodes and cancel jobs.
 skip_without_slurm <- function() {
   testthat::skip_on_cran()
-  testthat::skip_if(!nzchar(Sys.getenv("SLURM_CONF")), "SLURM_CONF is unset (tools/slurm_single_node.sh sets it)")
+  testthat::skip_if(!all(nzchar(Sys.getenv(c("SLURM_CONF", "SLURM_CI_TOOL")))),
+                    "SLURM_CONF or SLURM_CI_TOOL is unset (tools/slurm_single_node.sh sets them)")
   testthat::skip_if_not_installed("future.batchtools")
 }
 

@@ -1,5 +1,26 @@
 # distribute_ridge_cv() on a Slurm cluster.
 
+test_that("the cluster of the tests refuses another one in its folder or on its ports, and is not harmed", {
+  skip_without_slurm()
+  ours <- Sys.getenv("SLURM_CI_DIR")
+  status <- function(command, dir, port = 19000) {
+    withr::local_envvar(SLURM_CI_DIR = dir, SLURM_CI_PORT = port)
+    system2("sh", c(shQuote(Sys.getenv("SLURM_CI_TOOL")), command), stdout = FALSE, stderr = FALSE)
+  }
+  expect_identical(status("run true", ours), 2L)
+  port <- sub(".*=", "", grep("^SlurmctldPort", readLines(Sys.getenv("SLURM_CONF")), value = TRUE))
+  folder <- withr::local_tempdir()
+  expect_identical(status("run true", file.path(folder, "other"), port), 2L)
+  expect_identical(status("kill-node n9", ours), 2L)
+  # folders that are not by the script stay as they are
+  file.create(file.path(folder, "mine"))
+  expect_identical(status("run true", folder), 2L)
+  expect_identical(status("stop", folder), 2L)
+  expect_identical(list.files(folder, recursive = TRUE), "mine")
+  expect_identical(system2("sinfo", c("-h", "-N", "-t", "idle", "-o", "%N"), stdout = TRUE), c("n1", "n2"))
+  expect_identical(system2("srun", "hostname", stdout = FALSE), 0L)
+})
+
 test_that("the answer on Slurm is that of one process, on all cores of a job", {
   skip_without_slurm()
   problem <- crash_problem()
