@@ -160,8 +160,10 @@ start_daemons() {
   for node in $(nodes); do mkdir "$folder/spool.$node"; done
   (umask 077 && head -c 128 /dev/urandom >"$folder/munge.key")
   write_configuration
-  as_host munged --origin="$address" --key-file="$folder/munge.key" --seed-file="$folder/munge.seed" \
-    --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" --log-file="$folder/munged.log" &&
+  # --force: the folder may be one that only this user can enter, and everybody who needs the socket is this user
+  as_host munged --force --origin="$address" --key-file="$folder/munge.key" \
+    --seed-file="$folder/munge.seed" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" \
+    --log-file="$folder/munged.log" 2>"$folder/munged.err" &&
     as_host slurmctld -i || return 1
   for node in $(nodes); do as_host slurmd -N "$node" || return 1; done
 }
@@ -191,7 +193,7 @@ start() {
   trap 'exit 143' TERM
   start_daemons && wait_for 10 all_idle && return 0
   say "the nodes are not ready:"
-  for file in "$folder"/*.log; do printf '== %s\n' "$file"; tail -n 8 "$file"; done >&2
+  for file in "$folder"/*.log "$folder"/munged.err; do printf '== %s\n' "$file"; tail -n 8 "$file"; done >&2
   [ "$host" = localhost ] || give_up 77 "no cluster under the host name '$host' at $address"
   exit 1
 }
