@@ -57,14 +57,14 @@ worker_pids <- function(n) {
 
 # Runs shell commands in the background as soon as `n` batches of the run in `dir` are finished, once for all. Right
 # after the first of them, `<dir>.finished` gets copies of the finished batches; `<dir>.done` says that all have run.
-when_finished <- function(n, dir, commands) {
+when_finished <- function(n, dir, commands, stage = "batches") {
   dir <- shQuote(dir)
   script <- c(
     "tries=0",
-    sprintf("while [ \"$(ls %s/batches/ 2>/dev/null | grep -c '[.]rds$')\" -lt %d ] && [ $tries -lt 1200 ]", dir, n),
+    sprintf("while [ \"$(ls %s/%s/ 2>/dev/null | grep -c '[.]rds$')\" -lt %d ] && [ $tries -lt 1200 ]", dir, stage, n),
     "do tries=$((tries + 1)); sleep 0.05; done",
     commands[1L],
-    sprintf("cp -pR %s/batches %s.finished", dir, dir),
+    sprintf("cp -pR %s/%s %s.finished", dir, stage, dir),
     commands[-1L],
     sprintf("touch %s.done", dir)
   )
@@ -72,18 +72,18 @@ when_finished <- function(n, dir, commands) {
 }
 
 # The batches that were finished when it happened are as they were then, and only the others were done again.
-expect_finished_kept <- function(fit, dir) {
+expect_finished_kept <- function(fit, dir, stage = "batches") {
   testthat::expect_true(wait_until(function() file.exists(paste0(dir, ".done")), 30))
   kept <- list.files(paste0(dir, ".finished"), "[.]rds$")
   testthat::expect_true(length(kept) > 0L && length(kept) < 6L)
   before <- file.path(paste0(dir, ".finished"), kept)
-  after <- file.path(dir, "batches", kept)
+  after <- file.path(dir, stage, kept)
   testthat::expect_identical(unname(tools::md5sum(after)), unname(tools::md5sum(before)))
   testthat::expect_identical(file.mtime(after), file.mtime(before))
   attempts <- fit$diagnostics$batches$attempt
   testthat::expect_length(attempts, 6L)
   testthat::expect_true(all(attempts[batch_numbers(kept)] == 1L))
-  testthat::expect_identical(batch_numbers(list.files(file.path(dir, "batches"), "[.]rds$")), 1:6)
+  testthat::expect_identical(batch_numbers(list.files(file.path(dir, stage), "[.]rds$")), 1:6)
 }
 
 batch_numbers <- function(files) as.integer(gsub("[^0-9]", "", basename(files)))
