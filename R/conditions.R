@@ -57,6 +57,14 @@
 #' | `voxridge_error_store_unsupported` | a foreign matrix whose columns cannot be read where they are |
 #' | `voxridge_error_store_truncated` | a store that is shorter than its description says |
 #' | `voxridge_error_store_corrupt` | a store whose values are not those that were written |
+#' | `voxridge_error_dir_not_writable` | a folder of a distributed run that cannot be made or written |
+#' | `voxridge_error_dir_not_shared` | workers that do not see the folder of a distributed run |
+#' | `voxridge_error_manifest_mismatch` | a folder with a distributed run of other data or settings |
+#' | `voxridge_error_incomplete` | a distributed run of which parts are missing after all retries |
+#' | `voxridge_error_memory_budget` | a budget that is too small for one worker |
+#' | `voxridge_error_fork_unsafe` | `plan(multicore)` with a BLAS that hangs in forked processes |
+#' | `voxridge_error_worker_version` | workers with another version of the package |
+#' | `voxridge_error_blas_self_test` | workers whose BLAS computes wrongly |
 #' | `voxridge_error_no_server` | no running server, or several where one is meant |
 #' | `voxridge_error_dead_handle` | the handle of a server of another R process |
 #' | `voxridge_error_old_object` | an object of another version of the package, or not of this package |
@@ -80,6 +88,11 @@
 #' | `voxridge_warning_few_resamples` | fewer than 100 bootstrap resamples | every call |
 #' | `voxridge_warning_single_class` | one class: no area under the curve, a target or a fold skipped | every call |
 #' | `voxridge_warning_skipped_items` | items of a collection that could not be read were left out | every call |
+#' | `voxridge_warning_incomplete` | targets of a distributed run are missing and are NA | every call |
+#' | `voxridge_warning_checkpoint` | a file of a distributed run is damaged and its work is done again | every call |
+#' | `voxridge_warning_second_driver` | another R process works on the same distributed run | every call |
+#' | `voxridge_warning_run_versions` | a distributed run goes on with other versions | every call |
+#' | `voxridge_warning_blas_self_test` | some nodes compute wrongly and are left out | every call |
 #' | `voxridge_warning_max_connections` | a server takes fewer connections than asked for | every call |
 #' | `voxridge_warning_no_token` | a server that other machines reach asks for no token | once per R process |
 #' | `voxridge_warning_single_precision` | single precision was asked for and the BLAS has none | once per R process |

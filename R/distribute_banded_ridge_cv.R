@@ -27,10 +27,9 @@
 #'
 #' @inheritSection voxridge-penalty Penalty
 #' @inheritSection distribute_ridge_cv Errors
-#' @section Invariants:
-#' The same bits for any plan, number of workers, width of batches, order, death of workers and resumption, and the same
-#' as [solve_banded_ridge_cv()] with the same memory, for one kind of processor and BLAS and one number of threads of the
-#' driver; to rounding otherwise.
+#' @section Invariants: The same bits for any plan, number of workers, width of batches, order, death of workers and
+#'   resumption, and the same as [solve_banded_ridge_cv()] with the same memory, for one kind of processor and BLAS and
+#'   one number of threads of the driver; to rounding otherwise.
 #' @references
 #' Dupre la Tour, T., Eickenberg, M., Nunez-Elizalde, A. O., Gallant, J. L. (2022). Feature-space selection with banded
 #' ridge regression. NeuroImage 264, 119728. \doi{10.1016/j.neuroimage.2022.119728}

@@ -29,11 +29,13 @@ search_candidates <- function(context, run, unit, control) {
                  options, banded_control(run, control), context$score$fun)
 }
 
-# A unit is a share of the winners.
+# A unit is a share of the winners, of as many shares as there were workers at first.
+winner_share <- function(winners, unit, n_shares) winners[seq_along(winners) %% n_shares == unit %% n_shares]
+
 factor_winners <- function(context, run, unit, control) {
   spec <- run$spec
   winners <- readRDS(file.path(run$dir, "choice.rds"))$winners
-  own <- winners[seq_along(winners) %% spec$n_shares == unit %% spec$n_shares]
+  own <- winner_share(winners, unit, spec$n_shares)
   core_write_banded_factors(context$Xs, spec$folds, spec$alphas, spec$gammas, spec$jitter, spec$options, own,
                             file.path(run$dir, "factors"), banded_control(run, control))
   list()

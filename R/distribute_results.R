@@ -105,8 +105,7 @@ complete_stage <- function(run, stage, units, label, call) {
 incomplete_lines <- function(left) {
   messages <- ifelse(is.na(left$message), "no word from its worker", left$message)
   lines <- paste0("unit ", left$unit, ": ", messages)
-  lines <- stats::setNames(utils::head(lines, 3L), rep("x", min(3L, length(lines))))
-  gsub("}", "}}", gsub("{", "{{", lines, fixed = TRUE), fixed = TRUE)
+  no_markup(stats::setNames(utils::head(lines, 3L), rep("x", min(3L, length(lines)))))
 }
 
 abort_incomplete <- function(left, run, partial, missing, call) {

@@ -7,34 +7,35 @@
 #' where a worker or a machine dies, and not where R itself is killed: the same call with the same `dir` goes on, in any
 #' R session and under any plan.
 #'
-#' Factoring once is what distinguishes this from fitting each batch of targets as a problem of its own, whose cost grows
-#' with the number of batches: with as many batches as workers both take the same time.
+#' Factoring once is what distinguishes this from fitting each batch of targets as a problem of its own, whose cost
+#' grows with the number of batches: with as many batches as workers both take the same time.
 #'
 #' Under `plan(sequential)` the work is done here, which needs no more memory than one worker and leaves checkpoints,
 #' too. The vignette `vignette("cluster", package = "voxridge")` leads from one laptop to a cluster.
 #'
 #' @inheritParams solve_ridge_cv
 #' @param X n x p numeric matrix, rows are samples, no NA.
-#' @param Y n x t numeric matrix, or a [target_store()] whose files all workers reach under the same path.
+#' @param Y n x t numeric matrix, which is written into `dir` for the workers; or a [target_store()] whose files all
+#'   workers reach under the same path.
 #' @param score_func `"r2"` (the default), `"neg_mse"`, `"correlation"`, or a function of `(y_true, y_pred)` that scores
 #'   every column by itself and draws no random numbers.
-#' @param return_coefs `"none"` (the default), `"primal"` or `"dual"`. Coefficients come as a [target_store()] of float32
-#'   in `dir`.
+#' @param return_coefs `"none"` (the default), `"primal"` or `"dual"`. Coefficients come as a [target_store()] of
+#'   float32 in `dir`.
 #' @param return_cv_scores `"mean"` (the default) returns alphas x targets scores, `"all"` folds x alphas x targets,
 #'   `"none"` none.
-#' @param dir NULL (the default), or a folder for the run, which all workers reach under the same path; it is made if its
-#'   parent folder is there. NULL is for workers on this machine: a folder of this R session.
+#' @param dir NULL (the default), or a folder for the run, which all workers reach under the same path; it is made if
+#'   its parent folder is there. NULL is for workers on this machine: a folder of this R session.
 #' @param memory_gb NULL (the default), or the working memory of one worker in GB, beyond `X`, its factors and results.
 #'   NULL is half of the free memory there, shared by the workers where they are processes of one machine.
 #' @param n_targets_batch NULL (the default: at least four batches per worker, at most 10,000 in all), or how many
-#'   targets make a batch; rounded up to a multiple of 512.
+#'   targets make a batch; rounded up to a multiple of 512. A run that is in `dir` keeps its batches.
 #' @param retries Whole number: how often units of work that failed are dealt again. The default is 2. In the last round
 #'   they go one by one, with half the memory.
 #' @param resume TRUE (the default) goes on with the run that is in `dir`. FALSE refuses a folder with a run.
 #' @param on_failure `"error"` (the default): targets that are missing after all retries raise an error, whose field
 #'   `partial` has the result of the others. `"partial"`: a warning, and NA for them.
-#' @param n_threads NULL (the default: all cores that the worker's scheduler or plan grants it), or the number of threads
-#'   of each worker. Workers times threads should be the number of cores.
+#' @param n_threads NULL (the default: all cores that the worker's scheduler or plan grants it), or the number of
+#'   threads of each worker. Workers times threads should be the number of cores.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
 #' @returns The list of [solve_ridge_cv()], and:
@@ -48,9 +49,9 @@
 #'   (workers that do not see `dir`), `voxridge_error_manifest_mismatch` (`dir` has another run; every difference is
 #'   named), `voxridge_error_incomplete` (fields `partial`, `missing_targets`, `messages`), `voxridge_error_fork_unsafe`
 #'   (`plan(multicore)` with a BLAS that does not survive a fork), `voxridge_error_worker_version`,
-#'   `voxridge_error_blas_self_test` (the BLAS of the workers computes wrongly), `voxridge_error_memory_budget`. An error
-#'   of the data in a worker ends the run at once. Warnings `voxridge_warning_incomplete`, `voxridge_warning_checkpoint`
-#'   (a damaged file), `voxridge_warning_second_driver`, `voxridge_warning_run_versions`,
+#'   `voxridge_error_blas_self_test` (the BLAS of the workers computes wrongly), `voxridge_error_memory_budget`. An
+#'   error of the data in a worker ends the run at once. Warnings `voxridge_warning_incomplete`,
+#'   `voxridge_warning_checkpoint` (a damaged file), `voxridge_warning_second_driver`, `voxridge_warning_run_versions`,
 #'   `voxridge_warning_blas_self_test`. See [voxridge-conditions].
 #' @section Invariants:
 #' The same bits for any plan, number of workers, width of batches, order, death of workers and resumption, and the same

@@ -80,9 +80,10 @@ check_manifest <- function(found, identity, resume, dir, call) {
   differ <- Filter(function(field) !identical(identity[[field]], found$identity[[field]]), fields)
   if (length(differ)) {
     lines <- vapply(differ, function(field) {
-      paste0(field, ": ", short_value(found$identity[[field]]), " in the folder, ", short_value(identity[[field]]), " now")
+      paste0(field, ": ", short_value(found$identity[[field]]), " in the folder, ", short_value(identity[[field]]),
+             " now")
     }, "")
-    lines <- stats::setNames(gsub("}", "}}", gsub("{", "{{", lines, fixed = TRUE), fixed = TRUE), rep("x", length(lines)))
+    lines <- stats::setNames(no_markup(lines), rep("x", length(lines)))
     abort(
       c("{.arg dir} must be an empty folder or that of the same run, not that of another run.", lines,
         i = "Nothing was changed. Choose another folder, or make the call that began the run."),
@@ -99,6 +100,9 @@ check_manifest <- function(found, identity, resume, dir, call) {
     )
   }
 }
+
+# A text that cli is to show as it is.
+no_markup <- function(text) gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
 
 short_value <- function(x) {
   if (is.null(x)) return("nothing")

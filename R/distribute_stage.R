@@ -32,10 +32,11 @@ n_slots <- function(n_units, call) {
     abort(c("{.fn future::plan} must have at least one worker, not {workers}.",
             i = "For example {.code plan(multisession, workers = 2)}."), "argument", found = workers, call = call)
   }
-  as.integer(min(workers, n_units, MOST_SLOTS))
+  as.integer(min(workers, n_units, if (is.infinite(workers)) UNTOLD_SLOTS))
 }
 
-MOST_SLOTS <- 1000L
+# For plans that do not say how many workers they have.
+UNTOLD_SLOTS <- 100L
 
 # Round-robin, so that every worker has units from all over; alone, so that one that kills its worker harms no other.
 deal_units <- function(units, slots, alone) {
@@ -68,11 +69,14 @@ run_round <- function(run, stage, units, attempt, alone, tick, call) {
   join_reports(reports, hands)
 }
 
-# Nothing goes along but these few values: the function is found in the package, the data in the folder.
 submit_units <- function(run, stage, units, settings) {
-  globals <- list(work = work_on_units, dir = run$dir, key = run$key, stage = stage, units = units, settings = settings)
-  future::future(work(dir, key, stage, units, settings), globals = globals, packages = "voxridge", seed = NULL,
-                 envir = new.env(parent = baseenv()))
+  future::future(work(dir, key, stage, units, settings), globals = unit_globals(run, stage, units, settings),
+                 packages = "voxridge", seed = NULL, envir = new.env(parent = baseenv()))
+}
+
+# Nothing goes along but these few values: the function is found in the package, the data in the folder.
+unit_globals <- function(run, stage, units, settings) {
+  list(work = work_on_units, dir = run$dir, key = run$key, stage = stage, units = units, settings = settings)
 }
 
 wait_for <- function(futures, tick) {
@@ -110,8 +114,7 @@ first_line <- function(text) strsplit(cli::ansi_strip(text), "\n", fixed = TRUE)
 stop_where_final <- function(reports, call) {
   if (!is.null(reports$final)) {
     final <- reports$final
-    text <- gsub("}", "}}", gsub("{", "{{", final$message, fixed = TRUE), fixed = TRUE)
-    do.call(abort, c(list(text, final$what), final$fields, list(call = call)))
+    do.call(abort, c(list(no_markup(final$message), final$what), final$fields, list(call = call)))
   }
   problems <- lapply(reports$nodes, `[[`, "problem")
   found <- problems[!vapply(problems, is.null, NA)]
