@@ -168,9 +168,9 @@ SEXP core_read_factors(const Rcpp::NumericMatrix& X, const Rcpp::List& folds, co
   voxridge::Folds arranged = folds_of(folds, X.nrow());
   const voxridge::MatrixView<double> x = view_of(X);
   const bool intercept = Rcpp::as<bool>(options["fit_intercept"]);
-  const voxridge::FactorKind kind{
-      Rcpp::as<bool>(facts["primal"]) ? voxridge::Form::primal : voxridge::Form::dual,
-      Rcpp::as<bool>(facts["svd"]) ? voxridge::Route::svd : voxridge::Route::eigen, Rcpp::as<double>(facts["top"])};
+  const voxridge::FactorKind kind{Rcpp::as<bool>(facts["primal"]) ? voxridge::Form::primal : voxridge::Form::dual,
+                                  Rcpp::as<bool>(facts["svd"]) ? voxridge::Route::svd : voxridge::Route::eigen,
+                                  Rcpp::as<double>(facts["top"])};
   const std::vector<int> listed = Rcpp::as<std::vector<int>>(facts["which"]);
   Session(control).run([&](const Control& c) {
     preparation = std::make_unique<voxridge::RidgePreparation>(x, std::move(arranged), intercept, c);

@@ -33,14 +33,14 @@ struct BandedCvOptions : RidgeCvOptions {
 };
 
 struct BandedCvOutputs {
-  int* alpha_index = nullptr;  // t, 0-based; -1 for skipped targets
-  int* gamma_index = nullptr;  // t, the same
-  double* scores = nullptr;    // candidates x t: mean score over folds at the candidate's alpha; or nullptr
+  int* alpha_index = nullptr;        // t, 0-based; -1 for skipped targets
+  int* gamma_index = nullptr;        // t, the same
+  double* scores = nullptr;          // candidates x t: mean score over folds at the candidate's alpha; or nullptr
   int* candidate_alphas = nullptr;   // candidates x t: that alpha, 0-based, -1 for none; or nullptr. With it, the
                                      // indices above are those of the best so far, and nobody needs to have a choice
   std::vector<double> shared_means;  // per candidate, without local_alpha: its mean score over targets at one alpha
-  CoefOutputs coefs;           // features in the order of the bands
-  std::vector<char> constant;  // t: constant over the held-out rows of some fold
+  CoefOutputs coefs;                 // features in the order of the bands
+  std::vector<char> constant;        // t: constant over the held-out rows of some fold
   // What was done:
   Form form = Form::dual;
   Route route = Route::eigen;  // svd if any candidate needed it

@@ -24,7 +24,9 @@ struct Operand {
   }
   MatrixView<T> view() const { return {values.data(), rows, cols, rows}; }
   MatrixSpan<T> span() { return {values.data(), rows, cols, rows}; }
-  T at(Trans trans, int64_t i, int64_t j) const { return trans == Trans::no ? values[i + j * rows] : values[j + i * rows]; }
+  T at(Trans trans, int64_t i, int64_t j) const {
+    return trans == Trans::no ? values[i + j * rows] : values[j + i * rows];
+  }
 };
 
 // Of element (i, j) of op(A) op(B).

@@ -130,9 +130,9 @@ class Factors {
   Features weighted_;  // the features times their factors
   Form form_;
   Route route_;
-  double top_;          // largest eigenvalue of the whole Gram matrix
-  arma::mat gram_;      // of all rows
-  arma::mat triangle_;  // svd, n < p, for the folds: L of X = L Q', whose rows have the same products as those of X
+  double top_;             // largest eigenvalue of the whole Gram matrix
+  arma::mat gram_;         // of all rows
+  arma::mat triangle_;     // svd, n < p, for the folds: L of X = L Q', whose rows have the same products as those of X
   bool made_here_ = true;  // else `gram_` is not there
   std::vector<std::shared_ptr<const FoldFactor>> kept_;
   std::shared_ptr<const Factor> kept_full_;

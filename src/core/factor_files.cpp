@@ -68,7 +68,8 @@ class Reader {
     int64_t size[2];
     take(size, sizeof size);
     const double left = static_cast<double>(source_.size() - source_.position());
-    if (size[0] < 0 || size[1] < 0 || 8.0 * static_cast<double>(size[0]) * static_cast<double>(size[1]) > left) damaged();
+    if (size[0] < 0 || size[1] < 0 || 8.0 * static_cast<double>(size[0]) * static_cast<double>(size[1]) > left)
+      damaged();
     arma::mat out(size[0], size[1], arma::fill::none);
     take(out.memptr(), 8 * size[0] * size[1]);
     return out;
@@ -78,9 +79,7 @@ class Reader {
     take_uncounted(&sum, sizeof sum);
     if (sum != sum_.value()) damaged();
   }
-  [[noreturn]] void damaged() const {
-    throw Error(ErrorCode::file, name_ + " is no factor, or a damaged one", "path");
-  }
+  [[noreturn]] void damaged() const { throw Error(ErrorCode::file, name_ + " is no factor, or a damaged one", "path"); }
 
  private:
   void take_uncounted(void* to, int64_t size) {

@@ -43,17 +43,17 @@ class RidgePreparation {
   // Makes all factors now and keeps them for later calls.
   void keep_factors(const Control& control);
 
-  // Factors that several processes share (factor_files.h): each makes share `share` of `n_shares` of those in demand and
-  // writes them into `folder`. Returns which they are in all; `kind`: of what kind. `n_threads`: as in a single process
-  // that would make all of them, so that they have the same bits.
+  // Factors that several processes share (factor_files.h): each makes share `share` of `n_shares` of those in demand
+  // and writes them into `folder`. Returns which they are in all; `kind`: of what kind. `n_threads`: as in a single
+  // process that would make all of them, so that they have the same bits.
   std::vector<int64_t> write_factors(const FactorDemand& demand, const std::string& folder, int64_t share,
                                      int64_t n_shares, int n_threads, FactorKind& kind, const Control& control);
 
   // Takes them from there, and keeps what calls make of them.
   void read_factors(const FactorKind& kind, const std::vector<int64_t>& which, const std::string& folder);
 
-  // Runs a call. At its end the factors of the folds are freed, unless they are to be kept; where the GPU had not enough
-  // memory, so is all that lies there, for the next attempt.
+  // Runs a call. At its end the factors of the folds are freed, unless they are to be kept; where the GPU had not
+  // enough memory, so is all that lies there, for the next attempt.
   template <class Call>
   void serve(const Call& call) {
     try {

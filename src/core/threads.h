@@ -37,8 +37,8 @@ class BlasThreads {
 // keeps further items from starting. With one thread everything runs on the caller's.
 void parallel_for(int64_t n_items, int n_threads, const std::function<void(int64_t item, int worker)>& work);
 
-// How many jobs run at a time, each with a BLAS of one thread: as many as there are threads where there are enough jobs,
-// which beats a threaded BLAS, and else one, with all threads.
+// How many jobs run at a time, each with a BLAS of one thread: as many as there are threads where there are enough
+// jobs, which beats a threaded BLAS, and else one, with all threads.
 inline int jobs_side_by_side(size_t n_jobs, int n_threads) {
   return n_jobs >= static_cast<size_t>(n_threads) ? n_threads : 1;
 }
