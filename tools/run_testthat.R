@@ -2,8 +2,8 @@
 #
 #   Rscript tools/run_testthat.R [FILTER]
 #
-# Prints failures, unexpected warnings (a warning nobody expects is a failure), skips and slow files, then
-# "N passed, N failed, N skipped" (tests).
+# FILTER: a Perl regular expression for names of files. Prints failures, unexpected warnings (one that nobody expects is
+# a failure), skips and slow files, then "N passed, N failed, N skipped" (tests).
 
 SLOW_SECONDS <- 10
 
@@ -11,8 +11,8 @@ library(testthat)
 library(voxridge)
 filter <- commandArgs(trailingOnly = TRUE)
 results <- as.data.frame(test_dir(
-  "tests/testthat", filter = if (length(filter)) filter[1L], package = "voxridge", load_package = "installed",
-  reporter = CheckReporter$new(), stop_on_failure = FALSE, stop_on_warning = FALSE
+  "tests/testthat", filter = if (length(filter)) filter[1L], perl = TRUE, package = "voxridge",
+  load_package = "installed", reporter = CheckReporter$new(), stop_on_failure = FALSE, stop_on_warning = FALSE
 ))
 # left behind by the reporter where a test failed
 unlink("tests/testthat/testthat-problems.rds")

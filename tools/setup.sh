@@ -21,9 +21,10 @@ case $role in
 esac
 
 # package at least-version, as R names them
-r_packages="BH:1.74 Rcpp:1.0.10 RcppArmadillo:0.12 cli:3.6.0 generics:0.1.0 rlang:1.0.6 parallelly:1.30"
+r_packages="BH:1.74 Rcpp:1.0.10 RcppArmadillo:0.12 cli:3.6.0 generics:0.1.0 rlang:1.0.6 parallelly:1.30 future:1.31 future.apply:1.10"
 if [ "$role" = test ]; then
-  r_packages="$r_packages testthat:3.1.6 withr:2.5.0 roxygen2:7.2.0 jsonlite:1.8 glmnet:4.1 lintr:3.0.0 ggplot2:3.4.0 knitr:1.40 rmarkdown:2.20 yaml:2.3"
+  r_packages="$r_packages testthat:3.1.6 withr:2.5.0 roxygen2:7.2.0 jsonlite:1.8 glmnet:4.1 lintr:3.0.0 ggplot2:3.4.0"
+  r_packages="$r_packages knitr:1.40 rmarkdown:2.20 yaml:2.3 bigmemory:4.6 batchtools:0.9.16 future.batchtools:0.12"
 fi
 
 # R packages of the list above that are missing or too old.
@@ -69,6 +70,9 @@ wished() {
   have qpdf || echo qpdf
   have pandoc || echo pandoc
   have checkbashisms || echo devscripts
+  # the cluster of tools/slurm_single_node.sh
+  { [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/slurmd ]; } || echo slurm-wlm
+  [ -x /usr/sbin/munged ] || echo munge
 }
 
 # R packages that answers of permutation tests are compared with; those tests are skipped without them.

@@ -1,9 +1,10 @@
 #!/bin/sh
-# All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, C++ tests, the
-# scoring server under sanitizers, the CUDA plugin and the check for machines with a GPU, reference cases.
+# All tests: layout, vocabulary, style, configure, a build without warnings, generated files, R tests, those on a Slurm
+# cluster, C++ tests, the scoring server under sanitizers, the CUDA plugin and the check for machines with a GPU,
+# reference cases.
 #
 #   sh tools/test.sh           everything
-#   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build
+#   sh tools/test.sh ridge_cv  only the R tests of the files that match, after the build (slurm: on a cluster)
 #
 # VOXRIDGE_TEST_DATA: the folder that holds data/, cases/ and checks/ (default: shared/ beside or inside the sources);
 # without it the tests on real data and the reference cases are skipped. The last line is "N passed, N failed, N skipped".
@@ -126,6 +127,15 @@ gpu_check_tests() {
   fi
 }
 
+# The tests that need a cluster, on one of their own; its ports differ between runs at the same time.
+slurm_tests() {
+  SLURM_CI_DIR=$scratch/slurm SLURM_CI_PORT=$((20000 + 3 * ($$ % 4000))) timeout 420 \
+    sh tools/slurm_single_node.sh run Rscript --no-save tools/run_testthat.R '^slurm$'
+  ended=$?
+  [ "$ended" -ne 77 ] || { echo "skip: no Slurm cluster on this machine"; echo "0 passed, 0 failed, 1 skipped"; return 0; }
+  return "$ended"
+}
+
 cpp_tests() {
   if [ -f tests/cpp/run.sh ]; then
     sh tests/cpp/run.sh "$scratch/cpp"
@@ -174,11 +184,15 @@ R_LIBS=$scratch/library${R_LIBS:+:$R_LIBS}
 export R_LIBS
 host_plugin
 if [ -n "$filter" ]; then
-  suite "R tests ($filter)" Rscript --no-save tools/run_testthat.R "$filter"
+  case $filter in
+    slurm) suite "R tests on Slurm" slurm_tests ;;
+    *) suite "R tests ($filter)" Rscript --no-save tools/run_testthat.R "$filter" ;;
+  esac
   finish
 fi
 suite "generated files" sh tools/check_generated.sh
-suite "R tests" Rscript --no-save tools/run_testthat.R
+suite "R tests" Rscript --no-save tools/run_testthat.R '^(?!slurm$)'
+suite "R tests on Slurm" slurm_tests
 suite "C++ tests" cpp_tests
 suite "server under load" server_tests
 suite "CUDA plugin" cuda_tests

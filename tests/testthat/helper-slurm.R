@@ -1,0 +1,30 @@
+# Tests on the cluster of tools/slurm_single_node.sh, which sets SLURM_CONF and SLURM_CI_TOOL.
+
+# Not on a real cluster, where other jobs of the user are: the tests kill nodes and cancel jobs.
+skip_without_slurm <- function() {
+  testthat::skip_on_cran()
+  testthat::skip_if(!all(nzchar(Sys.getenv(c("SLURM_CONF", "SLURM_CI_TOOL")))),
+                    "SLURM_CONF or SLURM_CI_TOOL is unset (tools/slurm_single_node.sh sets them)")
+  testthat::skip_if_not_installed("future.batchtools")
+}
+
+slurm_template <- function() system.file("batchtools", "slurm.tmpl", package = "voxridge", mustWork = TRUE)
+
+# Two workers of Slurm, which take a node each; batchtools keeps its files in `folder`.
+local_slurm <- function(folder, cpus = 2L, .local_envir = parent.frame()) {
+  withr::local_dir(folder, .local_envir = .local_envir)
+  local_workers(
+    future.batchtools::batchtools_slurm, workers = 2L, template = slurm_template(),
+    resources = list(cpus = cpus, memory = "800M", walltime = 5), .local_envir = .local_envir
+  )
+}
+
+# For the shell: $workers, the R processes of the jobs of this cluster.
+SLURM_WORKERS <- "workers=
+for process in /proc/[0-9]*; do
+  grep -q doJobCollection $process/cmdline && grep -qzxF \"SLURM_CONF=$SLURM_CONF\" $process/environ &&
+    [ \"$(cat $process/comm)\" = R ] && workers=\"$workers ${process#/proc/}\"
+done
+set -- $workers"
+
+slurm_tool <- function(command) paste("sh", shQuote(Sys.getenv("SLURM_CI_TOOL")), command)
