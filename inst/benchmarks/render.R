@@ -41,7 +41,7 @@ results_table <- function(rows, threads) {
 }
 
 # One row per measure; `ours` and `peer` are medians of rounds, with the lowest and the highest.
-serving_table <- function(rows) {
+measured_table <- function(rows) {
   value <- function(name) {
     range <- paste0(name, c("_min", "_max"))
     several <- !is.na(rows[[name]]) & rows[[range[1]]] < rows[[range[2]]]
@@ -55,6 +55,21 @@ serving_table <- function(rows) {
     rows$what, rows$measure, value("ours"), text(rows$peer), value("peer_value"), number_cell_plain(rows$ratio, 3),
     text(rows$wanted), ifelse(is.na(rows$reached), "-", ifelse(rows$reached, "yes", "no")),
     sub("^-; ", "", paste0(text(rows$detail), problem))
+  )
+  c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
+}
+
+# One row per library and number of threads.
+blas_table <- function(rows) {
+  head <- c("library", "threads", "dgemm", "sgemm", "dsyrk", "eigen (GFLOP/s)", "search (s)", "its CPU (s)",
+    "single precision (s)", "same alphas", "file", "version and kernels", "seen as", "load", "notes")
+  text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
+  number <- function(name) number_cell_plain(rows[[name]], 3)
+  cells <- cbind(
+    rows$what, text(rows$threads), number("dgemm_gflops"), number("sgemm_gflops"), number("dsyrk_gflops"),
+    number("eigen_gflops"), number("solve_s"), number("solve_cpu_s"), number("solve_single_s"),
+    agreement_cell(rows$alphas_equal, NA_real_, "alpha"), text(basename(rows$library)),
+    text(trimws(paste(rows$version, rows$core))), text(rows$seen_as), number("load"), text(rows$problem)
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -76,7 +91,13 @@ render_results <- function(dir) {
       record$threads %||% "?", record$r %||% "?", record$blas %||% "?", record$blas_kernel %||% "?",
       record$voxridge %||% "?", record$peers %||% "?", record$date %||% "?")
     rows <- utils::read.csv(file)
-    table <- if (is.null(rows$measure)) results_table(rows, as.integer(record$threads)) else serving_table(rows)
+    table <- if (!is.null(rows$library)) {
+      blas_table(rows)
+    } else if (!is.null(rows$measure)) {
+      measured_table(rows)
+    } else {
+      results_table(rows, as.integer(record$threads))
+    }
     lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "", table)
   }
   writeLines(lines, file.path(dir, "README.md"))
