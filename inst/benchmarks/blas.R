@@ -52,7 +52,8 @@ measure_blas <- function(case, settings, here) {
   variables <- blas_variables(library, case, file.path(settings$work_dir, case$id))
   rows <- lapply(seq_len(if (isTRUE(case$one_thread)) 1 else settings$threads), function(threads) {
     more <- c(variables, sprintf("BLIS_NUM_THREADS=%d", threads))
-    run <- run_worker("R", job, settings$work_dir, threads, settings$limit_s, here, "blas_worker.R", more)
+    run <- run_worker("R", job, settings$work_dir, threads, min(case$limit_s, settings$limit_s), here, "blas_worker.R",
+      more)
     problem <- if (!run$ok) run$reason else if (!uses_library(run, library)) "another library was used" else ""
     blas_row(case, threads, run, problem, library)
   })
@@ -116,7 +117,8 @@ blas_about <- function(file, beside = NULL) {
 say_blas <- function(rows) {
   for (i in seq_len(nrow(rows))) {
     row <- rows[i, ]
-    cat(sprintf("%-22s %s threads: dgemm %.1f, sgemm %.1f, dsyrk %.1f, eigen %.1f GFLOP/s; solve %.3f s (CPU %.3f), single %.3f s; %s %s, seen as %s%s\n",
+    cat(sprintf(paste("%-22s %s threads: dgemm %.1f, sgemm %.1f, dsyrk %.1f, eigen %.1f GFLOP/s; search %.3f s",
+      "(CPU %.3f), single %.3f s; %s %s, seen as %s%s\n"),
       row$case, row$threads, row$dgemm_gflops, row$sgemm_gflops, row$dsyrk_gflops, row$eigen_gflops, row$solve_s,
       row$solve_cpu_s, row$solve_single_s, row$library, row$core, row$seen_as,
       if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))

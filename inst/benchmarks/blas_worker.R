@@ -40,6 +40,7 @@ call_sgemm <- function(columns) {
     as.single(0), single[[3]], size)
 }
 sgemm <- fastest(function() call_sgemm(size)) - fastest(function() call_sgemm(0))
+if (sgemm <= 0) sgemm <- NA # too small a product beside the conversions
 right <- matrix(call_sgemm(size)[[12]], size)
 stopifnot(max(abs(right[1:5, 1:5] - A[1:5, ] %*% B[, 1:5])) < 1e-2)
 

@@ -2,14 +2,15 @@
 # Each entry is one measurement (scale.R), which gives one or more rows. One thread everywhere.
 #
 # `batches`: how many batches the targets are dealt in; `cv`: "folds", "loo" or "gcv"; `sample`: how many targets a way is
-# tried on that fits one after the other; `rounds`: turns of all sides. `wanted` are the figures to reach, by the names
-# of the rows' measures.
+# tried on that fits one after the other; `rounds`: turns of all sides; `warm_up`: "yes" runs each once before, which for
+# the longer ones would only take time. `wanted` are the figures to reach, by the names of the rows' measures; small sizes
+# have none.
 
 scale_case <- function(id, what, measure, n, p, t, batches, ..., n_alphas = 11L, folds = 5L, cv = "folds",
-                       output = "primal", rounds = 1L, wanted = c(), quick = list()) {
+                       output = "primal", rounds = 1L, warm_up = "no", wanted = c(), quick = list()) {
   list(id = paste0("scale-", id), what = what, measure = measure, n = n, p = p, t = t, batches = batches, cv = cv,
     n_alphas = n_alphas, folds = folds, output = output, rounds = rounds, spectra = "power", precision = "double",
-    threads = 1L, wanted = wanted, quick = quick, ...)
+    threads = 1L, warm_up = warm_up, wanted = wanted, quick = c(quick, list(rounds = 1L)), ...)
 }
 
 benchmark_cases <- function() {
@@ -18,7 +19,8 @@ benchmark_cases <- function() {
   tall <- list(n = 120L, p = 60L, t = 1200L, batches = 2L, sample = 3L)
   closed <- function(cv, what, ratio) {
     scale_case(cv, paste(what, "8 batches"), measure_refactoring, 2000L, 1200L, 2400L, batches = 8L, cv = cv,
-      rounds = 3L, peers = c(batch_svd_closed = "SVD in every batch"), wanted = at_least(ratio), quick = tall)
+      rounds = 3L, warm_up = "yes", peers = c(batch_svd_closed = "SVD in every batch"), wanted = at_least(ratio),
+      quick = tall)
   }
   list(
     scale_case("batches", "5 folds, 11 alphas, 10 batches", measure_refactoring, 2000L, 4000L, 20000L, batches = 10L,
@@ -28,12 +30,12 @@ benchmark_cases <- function() {
         batch_solve = "solve_ridge_cv() per batch"
       ),
       wanted = at_least(4), quick = small),
-    scale_case("workers", "5 folds, 11 alphas, 32 batches", measure_workers, 1000L, 2000L, 40000L, batches = 32L,
+    scale_case("workers", "5 folds, 11 alphas, 32 batches", measure_workers, 1000L, 2000L, 20000L, batches = 32L,
       output = "none", workers = c(1L, 2L, 4L), rounds = 2L,
       wanted = c("speed-up, 2 workers" = "ours >= 1.7", "CPU s, 2 workers against 1" = "ours <= 1.1"),
-      quick = utils::modifyList(small, list(workers = 1:2, rounds = 1L))),
-    scale_case("in-memory", "5 folds, 11 alphas, all in this process", measure_refactoring, 1000L, 2000L, 40000L,
-      batches = 8L, output = "none", rounds = 3L, peers = c(whole_solve = "solve_ridge_cv()"),
+      quick = c(small, list(workers = 1:2))),
+    scale_case("in-memory", "5 folds, 11 alphas, all in this process", measure_refactoring, 1000L, 2000L, 20000L,
+      batches = 8L, output = "none", rounds = 2L, peers = c(whole_solve = "solve_ridge_cv()"),
       wanted = c("CPU s" = "1 / ratio <= 1.1"), quick = small),
     closed("loo", "leave-one-out, 11 alphas,", 2.5),
     closed("gcv", "generalised cross-validation, 11 alphas,", 5),

@@ -49,12 +49,13 @@ measured_table <- function(rows) {
       sprintf(" (%s to %s)", number_cell_plain(rows[[range[1]]], 3), number_cell_plain(rows[[range[2]]], 3)), ""))
   }
   head <- c("work", "measure", "voxridge", "peer", "its value", "ratio", "wanted", "reached", "notes")
+  load <- if (is.null(rows$load)) "" else sprintf("; load %.1f", rows$load)
   text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
   problem <- ifelse(is.na(rows$problem) | rows$problem == "", "", paste("; problem:", rows$problem))
   cells <- cbind(
     rows$what, rows$measure, value("ours"), text(rows$peer), value("peer_value"), number_cell_plain(rows$ratio, 3),
     text(rows$wanted), ifelse(is.na(rows$reached), "-", ifelse(rows$reached, "yes", "no")),
-    sub("^-; ", "", paste0(text(rows$detail), problem))
+    sub("^-; ", "", paste0(text(rows$detail), problem, load))
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -64,12 +65,13 @@ blas_table <- function(rows) {
   head <- c("library", "threads", "dgemm", "sgemm", "dsyrk", "eigen (GFLOP/s)", "search (s)", "its CPU (s)",
     "single precision (s)", "same alphas", "file", "version and kernels", "seen as", "load", "notes")
   text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
+  word <- function(name) ifelse(is.na(rows[[name]]), "", as.character(rows[[name]]))
   number <- function(name) number_cell_plain(rows[[name]], 3)
   cells <- cbind(
     rows$what, text(rows$threads), number("dgemm_gflops"), number("sgemm_gflops"), number("dsyrk_gflops"),
     number("eigen_gflops"), number("solve_s"), number("solve_cpu_s"), number("solve_single_s"),
-    agreement_cell(rows$alphas_equal, NA_real_, "alpha"), text(basename(rows$library)),
-    text(trimws(paste(rows$version, rows$core))), text(rows$seen_as), number("load"), text(rows$problem)
+    agreement_cell(rows$alphas_equal, NA_real_, "alpha"), text(basename(word("library"))),
+    text(trimws(paste(word("version"), word("core")))), text(word("seen_as")), number("load"), text(word("problem"))
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -82,7 +84,8 @@ render_results <- function(dir) {
     "targets with the same choice and the largest relative difference of one target's coefficients, for logistic",
     "regression also the largest norm of the gradient where voxridge and the peer stopped. A peer marked",
     "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and",
-    "other data, and the ratio says no more than that."
+    "other data, and the ratio says no more than that. In the tables of the domains scale and blas, load is the mean number",
+    "of processes that wanted to run."
   )
   for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
     record_file <- sub("\\.csv$", ".txt", file)

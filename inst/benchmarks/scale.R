@@ -2,6 +2,7 @@
 
 measure_scale <- function(case, settings, here) {
   case$what <- sprintf("%s; n=%d p=%d t=%d", case$what, case$n, case$p, case$t)
+  if (settings$size == "quick") case$wanted <- c()
   cbind(measure_case(case, settings, here), load = load_average())
 }
 
@@ -10,8 +11,7 @@ scale_job <- function(case, spectrum, settings, ...) {
   c(list(n = case$n, p = case$p, t = case$t, folds = case$folds, cv = case$cv, precision = case$precision,
     output = case$output, data = data_dir, alphas = write_case_alphas(data_dir, case$n_alphas), repeats = 1L,
     batches = case$batches, batch = ceiling(case$t / case$batches), sample = case$sample,
-    # a second run to warm up would take as long as the first
-    warm_up = if (case$rounds > 1) "yes" else "no"), list(...))
+    warm_up = case$warm_up), list(...))
 }
 
 # One side in a process of its own; a side that fails ends the case.
@@ -46,7 +46,9 @@ measure_refactoring <- function(case, settings, here) {
   of <- function(runs, field) vapply(runs, number_of, 0, field)
   rows <- lapply(engines, function(engine) {
     case$peer_label <- case$peers[[engine]]
-    if (engine %in% names(problems)) return(measured_row(case, "CPU s", of(ours, "cpu_seconds"), problem = problems[[engine]]))
+    if (engine %in% names(problems)) {
+      return(measured_row(case, "CPU s", of(ours, "cpu_seconds"), problem = problems[[engine]]))
+    }
     runs <- peers[[engine]]
     times <- of(runs, "times")
     detail <- c(runs[[1]]$detail, agreement[[engine]]$text)
@@ -108,7 +110,6 @@ measure_workers <- function(case, settings, here) {
     note <- if (workers > cores) sprintf("; %d cores only, which the model knows", cores) else ""
     case$peer_label <- "model of the time"
     cpu <- function(j) of(j, "worker_cpu_s") + of(j, "cpu_seconds")
-    case$wanted <- c(case$wanted, stats::setNames(case$wanted[paste0("CPU s, ", label)], paste0("CPU s, ", label)))
     rbind(
       measured_row(case, paste0("s, ", label), of(k, "seconds"), model, lower = TRUE, detail = paste0(parts(k), note)),
       measured_row(case, paste0("stage of targets, s, ", label), of(k, "longest_s"), targets / slots, lower = TRUE),
