@@ -76,8 +76,10 @@ blas_row <- function(case, threads, run, problem, library = NULL) {
     case = case$id, what = case$what, threads = threads, library = file, lapack = run$lapack %||% "",
     version = about[1], core = if (nzchar(kernels)) kernels else about[2], seen_as = run$seen_as %||% "",
     dgemm_gflops = number("dgemm"), sgemm_gflops = number("sgemm"), dsyrk_gflops = number("dsyrk"),
-    eigen_gflops = number("eigen"), n = case$n, p = case$p, t = case$t, alphas = case$n_alphas, folds = case$folds,
+    eigen_gflops = number("eigen"), dgemm_cpu_gflops = number("dgemm_cpu"), sgemm_cpu_gflops = number("sgemm_cpu"),
+    dsyrk_cpu_gflops = number("dsyrk_cpu"), eigen_cpu_gflops = number("eigen_cpu"), n = case$n, p = case$p, t = case$t, alphas = case$n_alphas, folds = case$folds,
     solve_s = number("solve"), solve_cpu_s = number("solve_cpu"), solve_single_s = number("solve_single"),
+    solve_single_cpu_s = number("solve_single_cpu"),
     self_test = number("self_test"), alphas_equal = number("alphas_equal"), size = case$size, load = load_average(),
     ours_version = run$version %||% "", problem = problem, date = format(Sys.time(), "%Y-%m-%d", tz = "UTC")
   )
@@ -117,10 +119,10 @@ blas_about <- function(file, beside = NULL) {
 say_blas <- function(rows) {
   for (i in seq_len(nrow(rows))) {
     row <- rows[i, ]
-    cat(sprintf(paste("%-22s %s threads: dgemm %.1f, sgemm %.1f, dsyrk %.1f, eigen %.1f GFLOP/s; search %.3f s",
-      "(CPU %.3f), single %.3f s; %s %s, seen as %s%s\n"),
-      row$case, row$threads, row$dgemm_gflops, row$sgemm_gflops, row$dsyrk_gflops, row$eigen_gflops, row$solve_s,
-      row$solve_cpu_s, row$solve_single_s, row$library, row$core, row$seen_as,
+    cat(sprintf(paste("%-22s %s threads: dgemm %.1f (%.1f), sgemm %.1f (%.1f), dsyrk %.1f (%.1f),",
+      "eigen %.1f (%.1f) GFLOP/s (per CPU s); search %.3f s (CPU %.3f), single %.3f s; %s %s, seen as %s%s\n"),
+      row$case, row$threads, row$dgemm_gflops, row$dgemm_cpu_gflops, row$sgemm_gflops, row$sgemm_cpu_gflops,
+      row$dsyrk_gflops, row$dsyrk_cpu_gflops, row$eigen_gflops, row$eigen_cpu_gflops, row$solve_s, row$solve_cpu_s, row$solve_single_s, row$library, row$core, row$seen_as,
       if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))
   }
 }

@@ -12,13 +12,17 @@ info <- voxridge:::core_blas_info()
 self_test <- voxridge:::core_test_blas(job$threads)
 
 # The fastest of some runs, after one that does not count: other work on the machine can only make a run slower.
+# c(seconds, CPU seconds), each the least.
 fastest <- function(run) {
   run()
-  min(vapply(seq_len(job$repeats), function(i) {
+  times <- vapply(seq_len(job$repeats), function(i) {
+    cpu <- proc.time()
     start <- Sys.time()
     run()
-    as.numeric(difftime(Sys.time(), start, units = "secs"))
-  }, 0))
+    seconds <- as.numeric(difftime(Sys.time(), start, units = "secs"))
+    c(seconds, sum((proc.time() - cpu)[c("user.self", "sys.self")]))
+  }, numeric(2))
+  apply(times, 1, min)
 }
 
 size <- job$size
@@ -40,7 +44,7 @@ call_sgemm <- function(columns) {
     as.single(0), single[[3]], size)
 }
 sgemm <- fastest(function() call_sgemm(size)) - fastest(function() call_sgemm(0))
-if (sgemm <= 0) sgemm <- NA # too small a product beside the conversions
+sgemm[sgemm <= 0] <- NA # too small a product beside the conversions
 right <- matrix(call_sgemm(size)[[12]], size)
 stopifnot(max(abs(right[1:5, 1:5] - A[1:5, ] %*% B[, 1:5])) < 1e-2)
 
@@ -51,24 +55,25 @@ solve <- function(precision) {
   suppressWarnings(solve_ridge_cv(X, Y, alphas = alphas, cv = job$folds, score_func = "neg_mse", return_coefs = "dual",
     return_cv_scores = "mean", precision = precision, n_threads = job$threads, progress = FALSE))
 }
-solve_s <- fastest(function() solve("double"))
-cpu <- proc.time()
+solve_double <- fastest(function() solve("double"))
 fit <- solve("double")
-cpu <- sum((proc.time() - cpu)[c("user.self", "sys.self")])
-solve_single <- if (info$single) fastest(function() solve("single")) else NA
+solve_single <- if (info$single) fastest(function() solve("single")) else c(NA, NA)
 
 # the first process that measures keeps its choice of alphas for the others
 if (!file.exists(job$reference)) write_doubles(fit$best_alphas, job$reference)
 loaded <- unique(sub(".* ", "", tryCatch(readLines("/proc/self/maps"), error = function(e) character())))
 kernels <- grep("^libmkl_(def|mc3|avx2|avx512|avx10)", basename(loaded), value = TRUE)
 
-write_fields(list(
+billions <- list(dgemm = flops / dgemm, sgemm = flops / sgemm, dsyrk = flops / 2 / dsyrk,
+  eigen = 9 * (size / 2)^3 / eigen_s)
+rates <- function(of) lapply(billions, function(rate) rate[of] / 1e9)
+write_fields(c(rates(1), stats::setNames(rates(2), paste0(names(billions), "_cpu")), list(
   library = info$library, lapack = La_library(),
   seen_as = sprintf("%s, %s, %s", info$vendor, info$parallel, if (info$threads_controlled) "controlled" else "not controlled"),
   kernels = sub("\\.so.*", "", kernels),
-  dgemm = flops / dgemm / 1e9, sgemm = flops / sgemm / 1e9, dsyrk = flops / 2 / dsyrk / 1e9,
-  eigen = 9 * (size / 2)^3 / eigen_s / 1e9, solve = solve_s, solve_cpu = cpu, solve_single = solve_single,
+  solve = solve_double[1], solve_cpu = solve_double[2], solve_single = solve_single[1],
+  solve_single_cpu = solve_single[2],
   self_test = max(self_test$plain, self_test$threaded),
   alphas_equal = mean(abs(fit$best_alphas / read_doubles(job$reference) - 1) < 1e-6),
   version = paste("voxridge", utils::packageVersion("voxridge"))
-), job$result)
+)), job$result)

@@ -13,13 +13,13 @@ benchmark_cases <- function() {
     blas_case("system", "the BLAS that R has", function() NULL),
     debian("openblas-pthread", "OpenBLAS, threads of its own"),
     debian("openblas-openmp", "OpenBLAS, OpenMP"),
-    debian("blis-pthread", "BLIS, threads of its own"),
-    debian("blis-openmp", "BLIS, OpenMP"),
     debian("blas", "reference BLAS"),
     blas_case("mkl", "MKL, GNU OpenMP", mkl_blas, variables = c("MKL_THREADING_LAYER=GNU", "MKL_INTERFACE_LAYER=LP64")),
     blas_case("mkl-sequential", "MKL, sequential", mkl_blas, one_thread = TRUE,
       variables = c("MKL_THREADING_LAYER=SEQUENTIAL", "MKL_INTERFACE_LAYER=LP64")),
     blas_case("mkl-preloaded", "MKL by LD_PRELOAD, R's own BLAS stays loaded", mkl_blas, preload = TRUE,
-      variables = c("MKL_THREADING_LAYER=GNU", "MKL_INTERFACE_LAYER=LP64"))
+      variables = c("MKL_THREADING_LAYER=GNU", "MKL_INTERFACE_LAYER=LP64")),
+    debian("blis-pthread", "BLIS, threads of its own"),
+    debian("blis-openmp", "BLIS, OpenMP")
   )
 }

@@ -61,8 +61,9 @@ run_workers <- function(data, job) {
   data$store <- worker_state$store
   for (pid in pids) try(cat("5", file = file.path("/proc", pid, "clear_refs")), silent = TRUE)
   before <- process_memory_mb(pids[1], "VmRSS")
-  cpu <- sum(vapply(pids, process_seconds, 0))
+  cpu <- vapply(pids, process_seconds, 0)
   fit <- run_distributed(data, job)
+  cpu <- vapply(pids, process_seconds, 0) - cpu
   logs <- lapply(list.files(file.path(fit$dir, "factors"), "\\.rds$", full.names = TRUE), function(path) {
     readRDS(path)$result$log
   })
@@ -71,7 +72,7 @@ run_workers <- function(data, job) {
   batches <- fit$diagnostics$batches
   factor_files <- list.files(file.path(fit$dir, "factors"), full.names = TRUE)
   fit$measured <- list(
-    worker_cpu_s = sum(vapply(pids, process_seconds, 0)) - cpu,
+    worker_cpu_s = sum(cpu), busiest_cpu_s = max(cpu),
     worker_before_mb = before, worker_peak_mb = process_memory_mb(pids[1], "VmHWM"),
     shared_mb = (8 * job$n * job$p + sum(file.size(factor_files))) / 2^20,
     factor_s = by_worker(shares, vapply(logs, function(log) log$pid, 0L)), shares = length(shares),

@@ -62,14 +62,18 @@ measured_table <- function(rows) {
 
 # One row per library and number of threads.
 blas_table <- function(rows) {
-  head <- c("library", "threads", "dgemm", "sgemm", "dsyrk", "eigen (GFLOP/s)", "search (s)", "its CPU (s)",
-    "single precision (s)", "same alphas", "file", "version and kernels", "seen as", "load", "notes")
+  head <- c("library", "threads", "dgemm", "sgemm", "dsyrk", "eigen, GFLOP/s (per CPU s)", "search, s (CPU s)",
+    "single precision, s (CPU s)", "same alphas", "file", "version and kernels", "seen as", "load", "notes")
   text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
   word <- function(name) ifelse(is.na(rows[[name]]), "", as.character(rows[[name]]))
   number <- function(name) number_cell_plain(rows[[name]], 3)
+  with_cpu <- function(name, unit) {
+    sprintf("%s (%s)", number(paste0(name, "_", unit)), number(paste0(name, "_cpu_", unit)))
+  }
+  rate <- function(name) with_cpu(name, "gflops")
   cells <- cbind(
-    rows$what, text(rows$threads), number("dgemm_gflops"), number("sgemm_gflops"), number("dsyrk_gflops"),
-    number("eigen_gflops"), number("solve_s"), number("solve_cpu_s"), number("solve_single_s"),
+    rows$what, text(rows$threads), rate("dgemm"), rate("sgemm"), rate("dsyrk"), rate("eigen"), with_cpu("solve", "s"),
+    with_cpu("solve_single", "s"),
     agreement_cell(rows$alphas_equal, NA_real_, "alpha"), text(basename(word("library"))),
     text(trimws(paste(word("version"), word("core")))), text(word("seen_as")), number("load"), text(word("problem"))
   )

@@ -79,8 +79,10 @@ scale_agreement <- function(dir, count, job) {
   found
 }
 
-# 1, 2, ... workers of a plan, each with one thread, beside the time that the parts of the run with one worker predict:
-# what the driver does by itself, the factors, and the work on targets over the workers there are cores for.
+# 1, 2, ... workers of a plan, each with one thread, beside what the parts of the run with one worker predict: what the
+# driver does by itself, the factors, and the work on targets over the workers. In seconds, where no more workers run at
+# once than there are cores; and in CPU seconds of the driver and the busiest worker, which is the time that a machine with
+# a core for each, and nothing else to do, would need.
 measure_workers <- function(case, settings, here) {
   job <- scale_job(case, case$spectra, settings)
   runs <- lapply(case$workers, function(workers) list())
@@ -95,29 +97,29 @@ measure_workers <- function(case, settings, here) {
   base <- which(case$workers == 1)
   factors <- of(base, "factor_s")
   targets <- of(base, "target_s")
-  alone <- of(base, "seconds") - factors - targets
-  parts <- function(k) {
-    sprintf("driver %.2f s, factors %.2f s in %d shares, targets %.2f s in all, CPU s %.2f + driver %.2f",
-      stats::median(of(k, "seconds") - of(k, "factor_s") - of(k, "longest_s")), stats::median(of(k, "factor_s")),
-      as.integer(of(k, "shares")[1]), stats::median(of(k, "target_s")), stats::median(of(k, "worker_cpu_s")),
-      stats::median(of(k, "cpu_seconds")))
-  }
+  driver <- of(base, "seconds") - factors - targets
+  cpu_targets <- of(base, "worker_cpu_s") * targets / (factors + targets)
+  cpu_alone <- of(base, "cpu_seconds") + of(base, "worker_cpu_s") - cpu_targets
+  cpu <- function(k) of(k, "cpu_seconds") + of(k, "worker_cpu_s")
+  path <- function(k) of(k, "cpu_seconds") + of(k, "busiest_cpu_s")
   rows <- lapply(seq_along(case$workers), function(k) {
     workers <- case$workers[k]
     label <- sprintf("%d worker%s", workers, if (workers == 1) "" else "s")
-    slots <- min(workers, cores)
-    model <- alone + factors + targets / slots
+    case$peer_label <- "model"
     note <- if (workers > cores) sprintf("; %d cores only, which the model knows", cores) else ""
-    case$peer_label <- "model of the time"
-    cpu <- function(j) of(j, "worker_cpu_s") + of(j, "cpu_seconds")
+    detail <- sprintf("factors %.2f s in %d shares, targets %.2f s over all workers; CPU s: workers %.2f, driver %.2f%s",
+      stats::median(of(k, "factor_s")), as.integer(of(k, "shares")[1]), stats::median(of(k, "target_s")),
+      stats::median(of(k, "worker_cpu_s")), stats::median(of(k, "cpu_seconds")), note)
+    row <- function(measure, ours, peer = NULL, ...) measured_row(case, paste0(measure, ", ", label), ours, peer, TRUE, ...)
     rbind(
-      measured_row(case, paste0("s, ", label), of(k, "seconds"), model, lower = TRUE, detail = paste0(parts(k), note)),
-      measured_row(case, paste0("stage of targets, s, ", label), of(k, "longest_s"), targets / slots, lower = TRUE),
-      if (workers > 1) measured_row(case, paste0("speed-up, ", label), of(base, "seconds") / of(k, "seconds"),
-        detail = "of the whole call"),
-      if (workers > 1) measured_row(case, paste0("speed-up of the stage of targets, ", label),
-        of(base, "longest_s") / of(k, "longest_s")),
-      if (workers > 1) measured_row(case, paste0("CPU s, ", label, " against 1"), cpu(k) / cpu(base))
+      row("s", of(k, "seconds"), driver + factors + targets / min(workers, cores), detail = detail),
+      row("CPU s, driver and busiest worker", path(k), cpu_alone + cpu_targets / workers),
+      if (workers > 1) rbind(
+        row("speed-up", of(base, "seconds") / of(k, "seconds")),
+        row("speed-up, stage of targets", targets / of(k, "longest_s")),
+        row("speed-up by CPU s", path(base) / path(k)),
+        row("CPU s against 1 worker", cpu(k) / cpu(base))
+      )
     )
   })
   do.call(rbind, rows)
