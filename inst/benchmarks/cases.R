@@ -1,5 +1,6 @@
 # What a comparison is; the files cases_<domain>.R list them. Sizes and wanted ratios are the project's own targets.
 #
+# The cases of the domains serving, scale and blas measure by themselves and have fields of their own.
 # fields: id, what (words for the table), n, p, t, n_alphas, folds, spectra, precision ("double" or "single"),
 #   ours / peer: the name of an engine (engines*.R, engines*.py), with options for it (`setting`: the only one to try);
 #     peer = "published" runs nothing and takes published_s (seconds that others reported for these sizes) and

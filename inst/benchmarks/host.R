@@ -39,6 +39,12 @@ blas_kernel <- function() {
   if (length(out) == 1) out else NA_character_
 }
 
+# Processes that wanted to run, a mean of the last minute; NA where the system does not say.
+load_average <- function() {
+  line <- tryCatch(readLines("/proc/loadavg"), error = function(e) "", warning = function(w) "")
+  suppressWarnings(as.numeric(sub(" .*", "", line[1])))
+}
+
 environment_record <- function(threads, peer_versions) {
   voxridge <- if (requireNamespace("voxridge", quietly = TRUE)) as.character(utils::packageVersion("voxridge")) else NA
   memory_kb <- as.numeric(gsub("[^0-9]", "", first_match("/proc/meminfo", "^MemTotal")))

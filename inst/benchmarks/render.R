@@ -41,7 +41,7 @@ results_table <- function(rows, threads) {
 }
 
 # One row per measure; `ours` and `peer` are medians of rounds, with the lowest and the highest.
-serving_table <- function(rows) {
+measured_table <- function(rows) {
   value <- function(name) {
     range <- paste0(name, c("_min", "_max"))
     several <- !is.na(rows[[name]]) & rows[[range[1]]] < rows[[range[2]]]
@@ -49,12 +49,33 @@ serving_table <- function(rows) {
       sprintf(" (%s to %s)", number_cell_plain(rows[[range[1]]], 3), number_cell_plain(rows[[range[2]]], 3)), ""))
   }
   head <- c("work", "measure", "voxridge", "peer", "its value", "ratio", "wanted", "reached", "notes")
+  load <- if (is.null(rows$load)) "" else sprintf("; load %.1f", rows$load)
   text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
   problem <- ifelse(is.na(rows$problem) | rows$problem == "", "", paste("; problem:", rows$problem))
   cells <- cbind(
     rows$what, rows$measure, value("ours"), text(rows$peer), value("peer_value"), number_cell_plain(rows$ratio, 3),
     text(rows$wanted), ifelse(is.na(rows$reached), "-", ifelse(rows$reached, "yes", "no")),
-    sub("^-; ", "", paste0(text(rows$detail), problem))
+    sub("^-; ", "", paste0(text(rows$detail), problem, load))
+  )
+  c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
+}
+
+# One row per library and number of threads.
+blas_table <- function(rows) {
+  head <- c("library", "threads", "dgemm", "sgemm", "dsyrk", "eigen, GFLOP/s (per CPU s)", "search, s (CPU s)",
+    "single precision, s (CPU s)", "same alphas", "file", "version and kernels", "seen as", "load", "notes")
+  text <- function(x) ifelse(is.na(x) | x == "", "-", gsub("|", "\\|", x, fixed = TRUE))
+  word <- function(name) ifelse(is.na(rows[[name]]), "", as.character(rows[[name]]))
+  number <- function(name) number_cell_plain(rows[[name]], 3)
+  with_cpu <- function(name, unit) {
+    sprintf("%s (%s)", number(paste0(name, "_", unit)), number(paste0(name, "_cpu_", unit)))
+  }
+  rate <- function(name) with_cpu(name, "gflops")
+  cells <- cbind(
+    rows$what, text(rows$threads), rate("dgemm"), rate("sgemm"), rate("dsyrk"), rate("eigen"), with_cpu("solve", "s"),
+    with_cpu("solve_single", "s"),
+    agreement_cell(rows$alphas_equal, NA_real_, "alpha"), text(basename(word("library"))),
+    text(trimws(paste(word("version"), word("core")))), text(word("seen_as")), number("load"), text(word("problem"))
   )
   c(table_line(head), table_line(rep("---", length(head))), apply(cells, 1, table_line))
 }
@@ -67,7 +88,8 @@ render_results <- function(dir) {
     "targets with the same choice and the largest relative difference of one target's coefficients, for logistic",
     "regression also the largest norm of the gradient where voxridge and the peer stopped. A peer marked",
     "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and",
-    "other data, and the ratio says no more than that."
+    "other data, and the ratio says no more than that. In the tables of the domains scale and blas, load is the mean number",
+    "of processes that wanted to run."
   )
   for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
     record_file <- sub("\\.csv$", ".txt", file)
@@ -76,7 +98,13 @@ render_results <- function(dir) {
       record$threads %||% "?", record$r %||% "?", record$blas %||% "?", record$blas_kernel %||% "?",
       record$voxridge %||% "?", record$peers %||% "?", record$date %||% "?")
     rows <- utils::read.csv(file)
-    table <- if (is.null(rows$measure)) results_table(rows, as.integer(record$threads)) else serving_table(rows)
+    table <- if (!is.null(rows$library)) {
+      blas_table(rows)
+    } else if (!is.null(rows$measure)) {
+      measured_table(rows)
+    } else {
+      results_table(rows, as.integer(record$threads))
+    }
     lines <- c(lines, "", paste("##", sub("\\.csv$", "", basename(file))), "", about, "", table)
   }
   writeLines(lines, file.path(dir, "README.md"))

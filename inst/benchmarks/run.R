@@ -2,6 +2,7 @@
 #   [--sides both|ours|peers] [--rounds 2] [--limit 600] [--out DIR] [--list]
 # Rscript inst/benchmarks/run.R --domain serving [--size quick|full] [--repeats 5] [--only PATTERN] [--limit 600]
 #   [--seconds 60] [--requests 1000000] [--out DIR] [--list]
+# Rscript inst/benchmarks/run.R --domain scale|blas [--size quick|full] [--only PATTERN] [--limit 600] [--out DIR] [--list]
 #
 # Measures every case of cases_<domain>.R whose id matches PATTERN, and keeps one row per case in <out>/<host>.csv.
 # README.md beside this file says what is measured and how.
@@ -9,8 +10,8 @@
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 here <- dirname(normalizePath(script))
 for (file in c("data", "logistic", "inference", "collection", "predict", "sides", "engines", "engines_logistic",
-  "engines_inference", "engines_collection", "engines_predict", "compare", "host", "render", "servers", "serving",
-  "serving_rows")) {
+  "engines_inference", "engines_collection", "engines_predict", "engines_scale", "compare", "host", "render", "servers",
+  "serving", "serving_rows", "scale", "blas")) {
   source(file.path(here, paste0(file, ".R")))
 }
 r_engines <- c(r_engines, logistic_engines, inference_engines, collection_engines, predict_engines)
@@ -39,10 +40,10 @@ parse_arguments <- function(arguments) {
   settings
 }
 
-# Rows are identified by these columns: a new measurement replaces the old row and leaves the others. A serving case has
-# several rows, all made anew.
+# Rows are identified by these columns: a new measurement replaces the old row and leaves the others. A case that is not a
+# comparison has several rows, all made anew.
 row_key <- function(rows) {
-  if (!is.null(rows$measure)) return(rows$case)
+  if (!is.null(rows$measure) || !is.null(rows$library)) return(rows$case)
   paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
 }
 
@@ -70,7 +71,7 @@ source(file.path(here, "cases.R"))
 source(file.path(here, sprintf("cases_%s.R", settings$domain)))
 cases <- Filter(function(case) grepl(settings$only, case$id), benchmark_cases())
 if (settings$list) {
-  for (case in cases) cat(case$id, case$precision, "against", case$peer_label, "\n")
+  for (case in cases) cat(case$id, case$precision, if (!is.null(case$peer_label)) paste("against", case$peer_label), "\n")
   quit(save = "no")
 }
 settings$work_dir <- tempfile("voxridge-benchmark-")
@@ -81,18 +82,25 @@ if (settings$out == "") {
   settings$out <- if (settings$size == "full") results else tempfile("quick-results-", dirname(tempdir()))
 }
 dir.create(settings$out, showWarnings = FALSE, recursive = TRUE)
-serving <- settings$domain == "serving"
-if (serving) settings$threads <- 1L
-csv <- file.path(settings$out, paste0(host_id(), if (serving) "-serving", ".csv"))
+# domains whose cases measure by themselves, into a file of their own
+own_rows <- settings$domain %in% c("serving", "scale", "blas")
+if (own_rows) settings$threads <- if (settings$domain == "blas") parallel::detectCores() else 1L
+csv <- file.path(settings$out, paste0(host_id(), if (own_rows) paste0("-", settings$domain), ".csv"))
+measure <- switch(settings$domain,
+  serving = function(case) measure_case(case, settings, here, prepare_serving),
+  scale = function(case) measure_scale(case, settings, here),
+  blas = function(case) measure_blas(case, settings, here)
+)
+say <- if (settings$domain == "blas") say_blas else if (own_rows) say_measured else say_row
 
 # cases that share data next to each other, so that the data are made once
 order_key <- vapply(cases, function(case) sprintf("%06d %06d %06d", case$n, case$p, case$t), "")
 for (case in cases[order(order_key)]) {
   if (settings$size == "quick") case <- utils::modifyList(case, case$quick)
   for (spectrum in case$spectra) {
-    row <- if (serving) compare_serving(case, settings, here) else compare_case(case, spectrum, settings, here)
+    row <- if (own_rows) measure(case) else compare_case(case, spectrum, settings, here)
     save_row(row, csv)
-    if (serving) say_serving(row) else say_row(row)
+    say(row)
   }
 }
 unlink(settings$work_dir, recursive = TRUE)

@@ -14,6 +14,8 @@ json_rows <- function(X) {
 
 # The fit that all sides serve, the bodies that all are sent, and the programs that send them.
 prepare_serving <- function(case, dir, here) {
+  reason <- if (!is.null(case$peer)) missing_side(case$peer)
+  if (!is.null(reason)) stop(reason, call. = FALSE)
   if (.Platform$OS.type != "unix" || !dir.exists("/proc/self/task")) stop("needs Linux", call. = FALSE)
   if (file.exists(file.path(dir, "fit.rds"))) return(invisible())
   compile_client(dir, here)
@@ -67,7 +69,7 @@ measure_closed_loop <- function(case, settings, here) {
     for (server in servers) run_wrk(server, ceiling(case$seconds / 5), here) # R compiles what it runs often
     turns <- replicate(settings$repeats, sapply(servers, closed_turn, case$seconds, here)) # measures, sides, rounds
     row <- function(measure, ours, peer = NULL) {
-      serving_row(case, measure, turns[ours, "voxridge", ], if (!is.null(peer)) turns[peer, case$peer, ],
+      measured_row(case, measure, turns[ours, "voxridge", ], if (!is.null(peer)) turns[peer, case$peer, ],
         difference = difference, peer_version = servers[[case$peer]]$version)
     }
     rbind(
@@ -94,7 +96,7 @@ measure_open_loop <- function(case, settings, here) {
     detail <- sprintf("%.0f requests/s; %d of %d seconds disturbed; under way %.4f, by Little's law %.4f", result$rate,
       result$disturbed, result$windows, result$under_way, result$by_little)
     row <- function(name, what, windows) {
-      serving_row(case, sprintf("%s, %s (ms)", what, windows[[1]]), 1000 * result[[paste0(windows[[2]], "_", name)]],
+      measured_row(case, sprintf("%s, %s (ms)", what, windows[[1]]), 1000 * result[[paste0(windows[[2]], "_", name)]],
         detail = if (name == "p99") detail else "")
     }
     both <- function(windows) {
@@ -126,8 +128,8 @@ measure_body_work <- function(case, settings, here) {
     us <- 1e6 * replicate(settings$repeats, turn())
     case$peer_label <- "the same rows as JSON"
     rbind(
-      serving_row(case, "CPU per request (us)", us["binary", ], us["json", ], lower = TRUE),
-      serving_row(case, "CPU of the body (us)", us["binary", ] - us["row", ], us["json", ] - us["row", ],
+      measured_row(case, "CPU per request (us)", us["binary", ], us["json", ], lower = TRUE),
+      measured_row(case, "CPU of the body (us)", us["binary", ] - us["row", ], us["json", ] - us["row", ],
         lower = TRUE, detail = sprintf("%.1f us for one row, binary", stats::median(us["row", ])))
     )
   })
@@ -148,8 +150,8 @@ measure_memory <- function(case, settings, here) {
     detail <- sprintf("%.1f MB at start, %.1f after 1e4 requests, %.1f after %s", start, early, end,
       format(requests, scientific = TRUE))
     rbind(
-      serving_row(case, "resident memory (MB)", max(start, early, end), detail = detail),
-      serving_row(case, "growth after the first 1e4 requests (MB)", end - early, detail = detail)
+      measured_row(case, "resident memory (MB)", max(start, early, end), detail = detail),
+      measured_row(case, "growth after the first 1e4 requests (MB)", end - early, detail = detail)
     )
   })
 }
@@ -160,8 +162,8 @@ measure_half_open <- function(case, settings, here) {
       half_open = case$half_open, requests = case$requests)
     detail <- sprintf("%.0f half-open connections at the end", result$still_open)
     rbind(
-      serving_row(case, "median time (ms)", 1000 * result$healthy_p50, detail = detail),
-      serving_row(case, "longest time (ms)", 1000 * result$healthy_max, detail = detail)
+      measured_row(case, "median time (ms)", 1000 * result$healthy_p50, detail = detail),
+      measured_row(case, "longest time (ms)", 1000 * result$healthy_max, detail = detail)
     )
   })
 }
@@ -180,6 +182,6 @@ measure_busy <- function(case, settings, here) {
     rate(FALSE)
     rates <- replicate(settings$repeats, c(idle = rate(FALSE), busy = rate(TRUE)))
     case$peer_label <- "the same while R is idle"
-    serving_row(case, "requests per second", rates["busy", ], rates["idle", ])
+    measured_row(case, "requests per second", rates["busy", ], rates["idle", ])
   })
 }

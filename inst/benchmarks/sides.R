@@ -19,7 +19,8 @@ peers_python <- function() {
 
 # `side` is "R" or "python". OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE are overrides for one OpenBLAS build; the Python
 # peers bring their own build, which chooses its kernels best by itself, so they are kept for R and dropped for Python.
-run_worker <- function(side, job, dir, threads, limit_s, here) {
+# `variables` are set as well, "NAME=value".
+run_worker <- function(side, job, dir, threads, limit_s, here, script = "worker.R", variables = NULL) {
   id <- paste0(job$name, "-", side)
   job_file <- file.path(dir, paste0(id, ".job"))
   result_file <- file.path(dir, paste0(id, ".result"))
@@ -30,12 +31,12 @@ run_worker <- function(side, job, dir, threads, limit_s, here) {
   environment <- c(
     if (side == "python") c("-u", "OPENBLAS_CORETYPE", "-u", "OPENBLAS_L2_SIZE"),
     sprintf("%s=%d", c("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VOXRIDGE_NUM_THREADS"), threads),
-    "PYTHONDONTWRITEBYTECODE=1"
+    "PYTHONDONTWRITEBYTECODE=1", variables
   )
   program <- if (side == "python") {
     c(peers_python(), file.path(here, "worker.py"))
   } else {
-    c(file.path(R.home("bin"), "Rscript"), file.path(here, "worker.R"))
+    c(file.path(R.home("bin"), "Rscript"), file.path(here, script))
   }
   status <- suppressWarnings(system2("env", shQuote(c(environment, program, job_file)),
     stdout = log_file, stderr = log_file, timeout = limit_s))

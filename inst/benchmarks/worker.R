@@ -8,6 +8,7 @@ source(file.path(here, "engines_logistic.R"))
 source(file.path(here, "engines_inference.R"))
 source(file.path(here, "engines_collection.R"))
 source(file.path(here, "engines_predict.R"))
+source(file.path(here, "engines_scale.R"))
 
 memory_mb <- function(field) { # field: VmRSS (now) or VmHWM (highest so far); NA where the system does not say
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
@@ -21,10 +22,11 @@ forget_peak <- function() {
 
 job <- read_fields(commandArgs(TRUE)[1])
 for (name in intersect(c("n", "p", "t", "folds", "outer", "candidates", "threads", "repeats", "permutations",
-  "items", "n_centers", "n_compared"), names(job))) {
+  "items", "n_centers", "n_compared", "batches", "batch", "sample", "workers"), names(job))) {
   job[[name]] <- as.integer(job[[name]])
 }
-engine <- c(r_engines, logistic_engines, inference_engines, collection_engines, predict_engines)[[job$engine]]
+engine <- c(r_engines, logistic_engines, inference_engines, collection_engines, predict_engines,
+  scale_engines)[[job$engine]]
 if (is.null(engine)) stop("no engine named ", job$engine)
 
 data <- if (job$engine == "blas_rate") NULL else if (!is.null(job$files)) list(
@@ -75,7 +77,8 @@ before <- memory_mb("VmRSS")
 
 # Warm-up: one fit, and up to four more within a second (R compiles functions to byte code in their first calls).
 warm_start <- Sys.time()
-for (i in 1:5) {
+fit <- NULL
+for (i in if (!identical(job$warm_up, "no")) 1:5) {
   fit <- NULL
   invisible(gc())
   fit <- engine$fit(data, job)
