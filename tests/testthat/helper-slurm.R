@@ -19,12 +19,9 @@ local_slurm <- function(folder, cpus = 2L, .local_envir = parent.frame()) {
   )
 }
 
-# For the shell: $workers, the R processes of the jobs of this cluster.
-SLURM_WORKERS <- "workers=
-for process in /proc/[0-9]*; do
-  grep -q doJobCollection $process/cmdline && grep -qzxF \"SLURM_CONF=$SLURM_CONF\" $process/environ &&
-    [ \"$(cat $process/comm)\" = R ] && workers=\"$workers ${process#/proc/}\"
-done
-set -- $workers"
+# For the shell: ends a worker of the run in `dir` that is still there. Every worker leaves a file named after it.
+kill_slurm_worker <- function(dir) {
+  sprintf("for file in %s/nodes/*_*.rds; do pid=${file##*_}; kill -9 ${pid%%.rds} && break; done", shQuote(dir))
+}
 
 slurm_tool <- function(command) paste("sh", shQuote(Sys.getenv("SLURM_CI_TOOL")), command)

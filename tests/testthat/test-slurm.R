@@ -55,8 +55,8 @@ test_that("a killed R process of a job costs no finished batch and changes nothi
   folder <- withr::local_tempdir()
   dir <- file.path(folder, "run")
   local_slurm(folder)
-  when_finished(2L, dir, paste(SLURM_WORKERS, "kill -9 $1", sep = "\n"))
-  fit <- distribute_slowly(problem, 0.25, dir = dir)
+  when_finished(2L, dir, kill_slurm_worker(dir))
+  fit <- distribute_slowly(problem, 0.4, dir = dir)
   expect_finished_kept(fit, dir)
   expect_true(any(fit$diagnostics$batches$attempt > 1L))
   expect_identical(answer_of(fit), undisturbed(problem))
@@ -71,7 +71,7 @@ test_that("a node that is lost and comes back costs no finished batch and change
   # a node that is back before Slurm has missed it takes a minute to tell that its job is gone
   missed <- "for i in $(seq 60); do [ -n \"$(squeue -h -w n1 -t RUNNING)\" ] || break; sleep 1; done"
   when_finished(2L, dir, c(slurm_tool("kill-node n1"), missed, slurm_tool("start-node n1")))
-  fit <- distribute_slowly(problem, 0.25, dir = dir)
+  fit <- distribute_slowly(problem, 0.4, dir = dir)
   expect_finished_kept(fit, dir)
   expect_identical(answer_of(fit), undisturbed(problem))
 })
