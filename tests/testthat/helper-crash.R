@@ -19,11 +19,6 @@ distribute_slowly <- function(problem, seconds = 0, ...) {
   ))
 }
 
-# After a driver was killed: where nobody collects processes that have ended, it looks as if it were running.
-resume_slowly <- function(...) {
-  suppressWarnings(distribute_slowly(...), classes = "voxridge_warning_second_driver")
-}
-
 # What must not depend on who computed it.
 answer_of <- function(fit) {
   out <- fit[c("best_alphas", "cv_scores", "intercept")]

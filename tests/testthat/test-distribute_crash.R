@@ -55,7 +55,7 @@ test_that("a run whose driver was killed is resumed under another plan", {
   finished <- kill_driver(problem, dir, 2L, "future::plan('multisession', workers = 2)", folder)
   expect_lt(length(finished), 6L)
   local_workers("sequential")
-  fit <- resume_slowly(problem, 0.15, dir = dir)
+  fit <- distribute_slowly(problem, 0.15, dir = dir)
   expect_identical(answer_of(fit), undisturbed(problem))
   expect_identical(fit$missing_targets, integer(0))
   # once more: nothing is left to do

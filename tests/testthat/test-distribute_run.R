@@ -76,6 +76,13 @@ test_that("a second R process at the same run is told", {
   expect_silent(distribute_quietly(d$X, d$Y, dir = dir))
 })
 
+test_that("a process that has ended does not count as running", {
+  expect_true(is_running(Sys.getpid()))
+  skip_on_os(c("windows", "mac"))
+  dead <- system("sh -c 'exit 0' & echo $!; sleep 0.2", intern = TRUE)
+  expect_false(is_running(as.integer(dead[1L])))
+})
+
 test_that("a folder that cannot be made or is a file is refused", {
   d <- random_problem(30, 5, 20, 6)
   file <- withr::local_tempfile()

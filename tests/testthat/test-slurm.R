@@ -89,6 +89,6 @@ test_that("a run on Slurm whose driver was killed is resumed by one process", {
   expect_lt(length(finished), 6L)
   system2("scancel", paste0("--user=", Sys.info()[["effective_user"]]))
   local_workers("sequential")
-  fit <- resume_slowly(problem, 0.15, dir = dir)
+  fit <- distribute_slowly(problem, 0.15, dir = dir)
   expect_identical(answer_of(fit), undisturbed(problem))
 })
