@@ -11,8 +11,8 @@ library(voxridge)
 info <- voxridge:::core_blas_info()
 self_test <- voxridge:::core_test_blas(job$threads)
 
-# The fastest of some runs after the first, which alone counts where it takes longer than five CPU seconds: other work on
-# the machine can only make a run slower. c(seconds, CPU seconds), each the least.
+# The fastest of some runs after the first, which alone counts where it takes longer than five CPU seconds: other work
+# on the machine can only make a run slower. c(seconds, CPU seconds), each the least.
 fastest <- function(run) {
   timed <- function() {
     cpu <- proc.time()
@@ -40,10 +40,12 @@ eigen_s <- fastest(function() eigen(half, symmetric = TRUE))
 # much and computes nothing, is taken off.
 dyn.load(info$library)
 single <- lapply(list(A, B, matrix(0, size, size)), as.single)
-call_sgemm <- function(columns) suppressWarnings({ # of characters in the call
-  .Fortran("sgemm", "N", "N", size, as.integer(columns), size, as.single(1), single[[1]], size, single[[2]], size,
-    as.single(0), single[[3]], size)
-})
+call_sgemm <- function(columns) {
+  suppressWarnings( # characters in such a call
+    .Fortran("sgemm", "N", "N", size, as.integer(columns), size, as.single(1), single[[1]], size, single[[2]], size,
+      as.single(0), single[[3]], size)
+  )
+}
 sgemm <- fastest(function() call_sgemm(size)) - fastest(function() call_sgemm(0))
 sgemm[sgemm <= 0] <- NA # too small a product beside the conversions
 right <- matrix(call_sgemm(size)[[12]], size)
@@ -70,7 +72,7 @@ billions <- list(dgemm = flops / dgemm, sgemm = flops / sgemm, dsyrk = flops / 2
 rates <- function(of) lapply(billions, function(rate) rate[of] / 1e9)
 write_fields(c(rates(1), stats::setNames(rates(2), paste0(names(billions), "_cpu")), list(
   library = info$library, lapack = La_library(),
-  seen_as = sprintf("%s, %s, %s", info$vendor, info$parallel, if (info$threads_controlled) "controlled" else "not controlled"),
+  seen_as = sprintf("%s, %s, %scontrolled", info$vendor, info$parallel, if (info$threads_controlled) "" else "not "),
   kernels = sub("\\.so.*", "", kernels),
   solve = solve_double[1], solve_cpu = solve_double[2], solve_single = solve_single[1],
   solve_single_cpu = solve_single[2],
