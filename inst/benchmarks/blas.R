@@ -1,7 +1,7 @@
 # Measures the work of a BLAS library in fresh R processes that load it in place of R's own.
 #
-# R on Debian and its relatives finds BLAS and LAPACK by the names libblas.so.3 and liblapack.so.3. A folder of links with
-# these names, first in R_LD_LIBRARY_PATH, puts another library there, and R's own is not loaded at all.
+# R on Debian and its relatives finds BLAS and LAPACK by the names libblas.so.3 and liblapack.so.3. A folder of links
+# with these names, first in R_LD_LIBRARY_PATH, puts another library there, and R's own is not loaded at all.
 
 blas_root <- function() file.path(dirname(dirname(dirname(peers_python() %||% "/none/bin/python"))), "voxridge-blas")
 
@@ -77,7 +77,8 @@ blas_row <- function(case, threads, run, problem, library = NULL) {
     version = about[1], core = if (nzchar(kernels)) kernels else about[2], seen_as = run$seen_as %||% "",
     dgemm_gflops = number("dgemm"), sgemm_gflops = number("sgemm"), dsyrk_gflops = number("dsyrk"),
     eigen_gflops = number("eigen"), dgemm_cpu_gflops = number("dgemm_cpu"), sgemm_cpu_gflops = number("sgemm_cpu"),
-    dsyrk_cpu_gflops = number("dsyrk_cpu"), eigen_cpu_gflops = number("eigen_cpu"), n = case$n, p = case$p, t = case$t, alphas = case$n_alphas, folds = case$folds,
+    dsyrk_cpu_gflops = number("dsyrk_cpu"), eigen_cpu_gflops = number("eigen_cpu"),
+    n = case$n, p = case$p, t = case$t, alphas = case$n_alphas, folds = case$folds,
     solve_s = number("solve"), solve_cpu_s = number("solve_cpu"), solve_single_s = number("solve_single"),
     solve_single_cpu_s = number("solve_single_cpu"),
     self_test = number("self_test"), alphas_equal = number("alphas_equal"), size = case$size, load = load_average(),
@@ -122,7 +123,8 @@ say_blas <- function(rows) {
     cat(sprintf(paste("%-22s %s threads: dgemm %.1f (%.1f), sgemm %.1f (%.1f), dsyrk %.1f (%.1f),",
       "eigen %.1f (%.1f) GFLOP/s (per CPU s); search %.3f s (CPU %.3f), single %.3f s; %s %s, seen as %s%s\n"),
       row$case, row$threads, row$dgemm_gflops, row$dgemm_cpu_gflops, row$sgemm_gflops, row$sgemm_cpu_gflops,
-      row$dsyrk_gflops, row$dsyrk_cpu_gflops, row$eigen_gflops, row$eigen_cpu_gflops, row$solve_s, row$solve_cpu_s, row$solve_single_s, row$library, row$core, row$seen_as,
+      row$dsyrk_gflops, row$dsyrk_cpu_gflops, row$eigen_gflops, row$eigen_cpu_gflops, row$solve_s, row$solve_cpu_s,
+      row$solve_single_s, row$library, row$core, row$seen_as,
       if (nzchar(row$problem)) paste0(" [", row$problem, "]") else ""))
   }
 }

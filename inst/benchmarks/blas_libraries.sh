@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the BLAS libraries that the domain `blas` compares, beside the Python peers (tools/peers.sh). Nothing is installed:
-# MKL goes into the peers' Python environment, Debian's packages are only unpacked.
+# Fetches the BLAS libraries that the domain `blas` compares, beside the Python peers (tools/peers.sh). Nothing is
+# installed: MKL goes into the peers' Python environment, Debian's packages are only unpacked.
 #
 #   sh inst/benchmarks/blas_libraries.sh
 set -eu

@@ -2,7 +2,7 @@
 # `size`: rows and columns of the products; `limit_s`: seconds for everything, beyond which a library is given up.
 
 blas_case <- function(id, what, folder, ...) {
-  list(id = paste0("blas-", id), what = what, folder = folder, n = 1000L, p = 2000L, t = 4000L, n_alphas = 11L,
+  list(id = paste0("blas-", id), what = what, folder = folder, n = 1000L, p = 2000L, t = 2000L, n_alphas = 11L,
     folds = 5L, size = 2000L, limit_s = 240, spectra = "power", precision = "double", output = "dual",
     quick = list(n = 100L, p = 200L, t = 600L, size = 500L, limit_s = 40), ...)
 }

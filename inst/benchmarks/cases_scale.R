@@ -1,10 +1,10 @@
-# Fitting in batches of targets: what it costs to factor once and deal batches to workers, beside ways that factor again.
-# Each entry is one measurement (scale.R), which gives one or more rows. One thread everywhere.
+# Fitting in batches of targets: what it costs to factor once and deal batches to workers, beside ways that factor
+# again. Each entry is one measurement (scale.R), which gives one or more rows. One thread everywhere.
 #
-# `batches`: how many batches the targets are dealt in; `cv`: "folds", "loo" or "gcv"; `sample`: how many targets a way is
-# tried on that fits one after the other; `rounds`: turns of all sides; `warm_up`: "yes" runs each once before, which for
-# the longer ones would only take time. `wanted` are the figures to reach, by the names of the rows' measures; small sizes
-# have none.
+# `batches`: how many batches the targets are dealt in; `cv`: "folds", "loo" or "gcv"; `sample`: how many targets a way
+# is tried on that fits one after the other; `rounds`: turns of all sides; `warm_up`: "yes" runs each once before, which
+# for the longer ones would only take time. `wanted` are the figures to reach, by the names of the rows' measures; small
+# sizes have none.
 
 scale_case <- function(id, what, measure, n, p, t, batches, ..., n_alphas = 11L, folds = 5L, cv = "folds",
                        output = "primal", rounds = 1L, warm_up = "no", wanted = c(), quick = list()) {

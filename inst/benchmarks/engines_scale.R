@@ -1,5 +1,5 @@
-# The R sides of the scale cases (engines.R): ours, and ways that factor anew for every batch or target, written as simply
-# as base R allows, through the same BLAS. All choose an alpha per target by the mean squared error and return
+# The R sides of the scale cases (engines.R): ours, and ways that factor anew for every batch or target, written as
+# simply as base R allows, through the same BLAS. All choose an alpha per target by the mean squared error and return
 # coefficients per feature where the job asks for them; the others do so for one batch (or `sample` targets).
 
 # ---- ours ------------------------------------------------------------------------------------
@@ -180,15 +180,15 @@ scale_engine <- function(fit, answer, setup = function(job) NULL) {
 
 # `count`: targets that were fitted; `times`: by how much to multiply.
 partial_engine <- function(fit, count, unit) {
-  scale_engine(fit, function(fit, data, job) {
+  answer <- function(fit, data, job) {
     n <- count(job)
-    times <- if (unit == "batch") job$batches else job$t / n
-    if (unit == "all") times <- 1
-    detail <- switch(unit, batch = sprintf("one batch of %d targets, times %d", n, job$batches),
+    times <- switch(unit, batch = job$batches, target = job$t / n, all = 1)
+    detail <- switch(unit, batch = sprintf("one batch of %d targets, times %d", n, times),
       target = sprintf("%d targets, times %g", n, times), all = "all targets")
     list(alphas = fit$alphas, coefs = fit$coefs[, compared_targets(n), drop = FALSE],
       fields = list(count = n, times = times, detail = detail))
-  })
+  }
+  scale_engine(fit, answer)
 }
 
 batch_engine <- function(fit) partial_engine(fit, function(job) job$batch, "batch")

@@ -88,8 +88,8 @@ render_results <- function(dir) {
     "targets with the same choice and the largest relative difference of one target's coefficients, for logistic",
     "regression also the largest norm of the gradient where voxridge and the peer stopped. A peer marked",
     "\"published\" was not run: its seconds are what its authors reported for these sizes, on another machine and",
-    "other data, and the ratio says no more than that. In the tables of the domains scale and blas, load is the mean number",
-    "of processes that wanted to run."
+    "other data, and the ratio says no more than that. In the tables of the domains scale and blas, load is the mean",
+    "number of processes that wanted to run."
   )
   for (file in list.files(dir, "\\.csv$", full.names = TRUE)) {
     record_file <- sub("\\.csv$", ".txt", file)

@@ -2,7 +2,8 @@
 #   [--sides both|ours|peers] [--rounds 2] [--limit 600] [--out DIR] [--list]
 # Rscript inst/benchmarks/run.R --domain serving [--size quick|full] [--repeats 5] [--only PATTERN] [--limit 600]
 #   [--seconds 60] [--requests 1000000] [--out DIR] [--list]
-# Rscript inst/benchmarks/run.R --domain scale|blas [--size quick|full] [--only PATTERN] [--limit 600] [--out DIR] [--list]
+# Rscript inst/benchmarks/run.R --domain scale|blas [--size quick|full] [--only PATTERN] [--limit 600] [--out DIR]
+#   [--list]
 #
 # Measures every case of cases_<domain>.R whose id matches PATTERN, and keeps one row per case in <out>/<host>.csv.
 # README.md beside this file says what is measured and how.
@@ -40,8 +41,8 @@ parse_arguments <- function(arguments) {
   settings
 }
 
-# Rows are identified by these columns: a new measurement replaces the old row and leaves the others. A case that is not a
-# comparison has several rows, all made anew.
+# Rows are identified by these columns: a new measurement replaces the old row and leaves the others. A case that is
+# not a comparison has several rows, all made anew.
 row_key <- function(rows) {
   if (!is.null(rows$measure) || !is.null(rows$library)) return(rows$case)
   paste(rows$case, rows$spectrum, rows$precision, rows$peer, rows$threads)
@@ -71,7 +72,9 @@ source(file.path(here, "cases.R"))
 source(file.path(here, sprintf("cases_%s.R", settings$domain)))
 cases <- Filter(function(case) grepl(settings$only, case$id), benchmark_cases())
 if (settings$list) {
-  for (case in cases) cat(case$id, case$precision, if (!is.null(case$peer_label)) paste("against", case$peer_label), "\n")
+  for (case in cases) {
+    cat(case$id, case$precision, if (!is.null(case$peer_label)) paste("against", case$peer_label), "\n")
+  }
   quit(save = "no")
 }
 settings$work_dir <- tempfile("voxridge-benchmark-")

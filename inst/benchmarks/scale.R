@@ -1,5 +1,6 @@
 # The measurements of the scale cases. Each takes a case and gives rows of the table, one per measure and way.
 
+# The rows of a case, whose words tell its sizes; small sizes have no figures to reach.
 measure_scale <- function(case, settings, here) {
   case$what <- sprintf("%s; n=%d p=%d t=%d", case$what, case$n, case$p, case$t)
   if (settings$size == "quick") case$wanted <- c()
@@ -33,7 +34,8 @@ measure_refactoring <- function(case, settings, here) {
   for (round in seq_len(case$rounds)) {
     ours[[round]] <- run_scale_side("distribute", "ours", job, settings, here)
     for (engine in setdiff(engines, names(problems))) {
-      run <- run_worker("R", c(list(name = "peer", engine = engine), job), settings$work_dir, 1L, settings$limit_s, here)
+      run <- run_worker("R", c(list(name = "peer", engine = engine), job), settings$work_dir, 1L, settings$limit_s,
+        here)
       if (!run$ok) {
         problems[engine] <- run$reason
         next
@@ -64,7 +66,9 @@ measure_refactoring <- function(case, settings, here) {
 # Over the first `count` targets, which the peer has fitted: the same alphas, and the coefficients where those are.
 scale_agreement <- function(dir, count, job) {
   names <- c("ours-R", "peer-R")
-  if (!file.exists(file.path(dir, "peer-R.alphas"))) return(list(coef_difference = NA_real_, text = "another penalty scale"))
+  if (!file.exists(file.path(dir, "peer-R.alphas"))) {
+    return(list(coef_difference = NA_real_, text = "penalty on another scale"))
+  }
   kept <- file.path(dir, "ours-R.alphas")
   write_doubles(read_doubles(kept)[seq_len(count)], file.path(dir, "first-R.alphas"))
   coefs <- file.path(dir, "ours-R.coefs")
@@ -81,8 +85,8 @@ scale_agreement <- function(dir, count, job) {
 
 # 1, 2, ... workers of a plan, each with one thread, beside what the parts of the run with one worker predict: what the
 # driver does by itself, the factors, and the work on targets over the workers. In seconds, where no more workers run at
-# once than there are cores; and in CPU seconds of the driver and the busiest worker, which is the time that a machine with
-# a core for each, and nothing else to do, would need.
+# once than there are cores; and in CPU seconds of the driver and the busiest worker, which is the time that a machine
+# with a core for each, and nothing else to do, would need.
 measure_workers <- function(case, settings, here) {
   job <- scale_job(case, case$spectra, settings)
   runs <- lapply(case$workers, function(workers) list())
@@ -107,10 +111,13 @@ measure_workers <- function(case, settings, here) {
     label <- sprintf("%d worker%s", workers, if (workers == 1) "" else "s")
     case$peer_label <- "model"
     note <- if (workers > cores) sprintf("; %d cores only, which the model knows", cores) else ""
-    detail <- sprintf("factors %.2f s in %d shares, targets %.2f s over all workers; CPU s: workers %.2f, driver %.2f%s",
+    detail <- sprintf(
+      "factors %.2f s in %d shares, targets %.2f s over all workers; CPU s: workers %.2f, driver %.2f%s",
       stats::median(of(k, "factor_s")), as.integer(of(k, "shares")[1]), stats::median(of(k, "target_s")),
       stats::median(of(k, "worker_cpu_s")), stats::median(of(k, "cpu_seconds")), note)
-    row <- function(measure, ours, peer = NULL, ...) measured_row(case, paste0(measure, ", ", label), ours, peer, TRUE, ...)
+    row <- function(measure, ours, peer = NULL, ...) {
+      measured_row(case, paste0(measure, ", ", label), ours, peer, TRUE, ...)
+    }
     rbind(
       row("s", of(k, "seconds"), driver + factors + targets / min(workers, cores), detail = detail),
       row("CPU s, driver and busiest worker", path(k), cpu_alone + cpu_targets / workers),
@@ -141,8 +148,9 @@ measure_worker_memory <- function(case, settings, here) {
   own <- lapply(list(many, few), function(run) {
     number_of(run, "worker_peak_mb") - number_of(run, "worker_before_mb") - number_of(run, "shared_mb")
   })
-  detail <- sprintf("t = %d; %.0f MB before; memory_gb = %g; X and factors %.1f MB; targets %.0f MB in the file", case$t,
-    number_of(many, "worker_before_mb"), case$memory_gb, number_of(many, "shared_mb"), case$n * case$t * 4 / 2^20)
+  detail <- sprintf("t = %d; %.0f MB before; memory_gb = %g; X and factors %.1f MB; targets %.0f MB in the file",
+    case$t, number_of(many, "worker_before_mb"), case$memory_gb, number_of(many, "shared_mb"),
+    case$n * case$t * 4 / 2^20)
   rbind(
     measured_row(case, "peak of the worker (MB)", peak[[1]], peak[[2]], lower = TRUE, detail = detail),
     measured_row(case, "beside X and factors (MB)", own[[1]], own[[2]], lower = TRUE)
