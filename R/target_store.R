@@ -12,10 +12,11 @@
 #'
 #' @param x What to keep: a numeric matrix, samples x targets (then `path` says where); NIfTI files as in
 #'   [brain_matrix()] (then `mask` says which voxels, `path` where); the path of an HDF5 file with a matrix of numbers,
-#'   samples x targets as R sees it, that is targets x samples in C and Python (then `path` says where). Or what to open, without `path`: the path of a
-#'   store made earlier; a `.npy` file of float32 or float64 whose columns are contiguous (Fortran order n x t, or C
-#'   order t x n; with one row or column it is one target); a `big.matrix` of bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where
-#'   they are; opening reads them once, for checksums and missing values.
+#'   samples x targets as R sees it, that is targets x samples in C and Python (then `path` says where). Or what to
+#'   open, without `path`: the path of a store made earlier; a `.npy` file of float32 or float64 whose columns are
+#'   contiguous (Fortran order n x t, or C order t x n; with one row or column it is one target); a `big.matrix` of
+#'   bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where they are; opening reads them
+#'   once, for checksums and missing values.
 #' @param path NULL (the default) to open, or the file to write. Two more files are written beside it.
 #' @param mask For NIfTI files: a [brain_mask()], or what it makes one of. NULL otherwise.
 #' @param dataset NULL (the default) takes the only matrix of numbers in an HDF5 file, a string the one of that name. It
