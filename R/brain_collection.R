@@ -9,7 +9,8 @@
 #'
 #' Verbs: `print()`; `length()`, `names()`; `x[i]` and `subset(x, group == "a")` for some of the items; `x[[i]]` reads
 #' one item as [brain_matrix()] does; `as.list()` reads all. [collection_mean()] and its relatives,
-#' [collection_quantile()], [collection_t_test()], [stack_items()], [map_items()] and [fit_items()] work on all items in memory that does not grow with them.
+#' [collection_quantile()], [collection_t_test()], [stack_items()], [map_items()] and [fit_items()] work on
+#' all items in memory that does not grow with them.
 #'
 #' @param paths Files in the order wanted: a character vector of NIfTI files or patterns such as `"sub-*/stat.nii.gz"`
 #'   (sorted; `*`, `?` and `[ ]`), whose names, if it has some, are those of the items; a data frame with a column
@@ -197,13 +198,13 @@ Ops.brain_collection <- function(e1, e2) refuse_images()
 Math.brain_collection <- function(x, ...) refuse_images()
 
 #' @export
-Summary.brain_collection <- function(..., na.rm = FALSE) refuse_images() # nolint: object_name_linter.
+Summary.brain_collection <- function(..., na.rm = FALSE) refuse_images()
 
 #' @export
 mean.brain_collection <- function(x, ...) refuse_images()
 
 #' @rawNamespace S3method(stats::median,brain_collection)
-median.brain_collection <- function(x, na.rm = FALSE, ...) refuse_images() # nolint: object_name_linter.
+median.brain_collection <- function(x, na.rm = FALSE, ...) refuse_images()
 
 #' @rawNamespace S3method(stats::quantile,brain_collection)
 quantile.brain_collection <- function(x, ...) refuse_images()

@@ -1,7 +1,7 @@
 #' Mean, standard deviation, sum and extremes over the items of a collection
 #'
-#' Computes the mean, standard deviation, sum, least or largest value over all items, voxel by voxel, in one pass over the files and in memory that
-#' does not grow with their number.
+#' Computes the mean, standard deviation, sum, least or largest value over all items, voxel by voxel, in one pass over
+#' the files and in memory that does not grow with their number.
 #'
 #' Values are added in the order of the items, item k changing the mean by (x - mean) / k (Welford), whatever thread
 #' read them: the result is the same for any number of threads, bit for bit. At any time a thread holds a few volumes of

@@ -67,8 +67,8 @@ item_designs <- function(designs, x, call) {
     lacking <- setdiff(x$names, names(designs))
     if (length(lacking)) {
       what <- if (is.null(names(designs))) "{length(designs)}" else "none for {first_few(lacking)}"
-      abort(c(paste0("{.arg designs} must be one design, or a list with one for each of the {length(x$paths)} items, not ",
-                     what, "."), i = "By the names of the items, or in their order."),
+      abort(c(paste0("{.arg designs} must be one design, or a list with one for each of the {length(x$paths)} items,
+                      not ", what, "."), i = "By the names of the items, or in their order."),
             "argument", expected = x$names, found = names(designs), call = call)
     }
     designs <- designs[x$names]

@@ -13,12 +13,16 @@
 #' do: a file that was changed since is an error.
 #'
 #' @param x What to keep: a numeric matrix, samples x targets (then `path` says where); NIfTI files as in
-#'   [brain_matrix()] (then `mask` says which voxels, `path` where). Or what to open, without `path`: the path of a
-#'   store made earlier; a `.npy` file of float32 or float64 whose columns are contiguous (Fortran order n x t, or C
-#'   order t x n); a `big.matrix` of bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where
-#'   they are; opening reads them once, for checksums and missing values.
+#'   [brain_matrix()] (then `mask` says which voxels, `path` where); the path of an HDF5 file with a matrix of numbers,
+#'   samples x targets as R sees it, that is targets x samples in C and Python (then `path` says where). Or what to
+#'   open, without `path`: the path of a store made earlier; a `.npy` file of float32 or float64 whose columns are
+#'   contiguous (Fortran order n x t, or C order t x n; with one row or column it is one target); a `big.matrix` of
+#'   bigmemory or an `FBM` of bigstatsr of type float or double. Those are used where they are; opening reads them
+#'   once, for checksums and missing values.
 #' @param path NULL (the default) to open, or the file to write. Two more files are written beside it.
 #' @param mask For NIfTI files: a [brain_mask()], or what it makes one of. NULL otherwise.
+#' @param dataset NULL (the default) takes the only matrix of numbers in an HDF5 file, a string the one of that name. It
+#'   is read a range of columns at a time by rhdf5 (Bioconductor) or hdf5r (CRAN), whichever is installed.
 #' @param type `"float32"` (the default; relative rounding of 6e-8) or `"float64"`: how values are written.
 #' @param overwrite FALSE (the default) refuses to replace an existing file.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
@@ -44,8 +48,8 @@
 #' fit <- solve_ridge_cv(X, store, alphas = alpha_grid(X), n_threads = 2)
 #' table(signif(fit$best_alphas, 2))
 #' @export
-target_store <- function(x, path = NULL, mask = NULL, type = c("float32", "float64"), overwrite = FALSE,
-                         progress = interactive()) {
+target_store <- function(x, path = NULL, mask = NULL, dataset = NULL, type = c("float32", "float64"),
+                         overwrite = FALSE, progress = interactive()) {
   call <- rlang::current_env()
   type <- as_choice(type, STORE_TYPES)
   progress <- as_flag(progress)
@@ -57,11 +61,15 @@ target_store <- function(x, path = NULL, mask = NULL, type = c("float32", "float
         "conflict"
       )
     }
+    if (!is.null(dataset)) refuse_dataset(dataset, call)
     return(open_store(x, progress, call))
   }
   path <- as_path(path, "path", call)
   path <- as_store_file(path, as_flag(overwrite), "path", call)
-  from <- if (is.null(mask)) matrix_source(x, call) else image_source(x, make_mask(mask), call)
+  from <- if (is.null(mask) && is_hdf5(x)) hdf5_source(x, dataset, call)
+          else if (!is.null(dataset)) refuse_dataset(dataset, call)
+          else if (is.null(mask)) matrix_source(x, call)
+          else image_source(x, make_mask(mask), call)
   write_store(from, path, type, progress, call)
 }
 
@@ -138,7 +146,7 @@ Ops.voxridge_target_store <- function(e1, e2) refuse_values()
 Math.voxridge_target_store <- function(x, ...) refuse_values()
 
 #' @export
-Summary.voxridge_target_store <- function(..., na.rm = FALSE) refuse_values() # nolint: object_name_linter.
+Summary.voxridge_target_store <- function(..., na.rm = FALSE) refuse_values()
 
 #' @export
 mean.voxridge_target_store <- function(x, ...) refuse_values()
@@ -153,10 +161,10 @@ is.na.voxridge_target_store <- function(x) refuse_values()
 anyNA.voxridge_target_store <- function(x, recursive = FALSE) refuse_values()
 
 #' @export
-cbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values() # nolint: object_name_linter.
+cbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values()
 
 #' @export
-rbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values() # nolint: object_name_linter.
+rbind.voxridge_target_store <- function(..., deparse.level = 1) refuse_values()
 
 #' @export
 `[<-.voxridge_target_store` <- function(x, i, j, value) refuse_values()

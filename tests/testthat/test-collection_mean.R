@@ -82,7 +82,9 @@ test_that("sums and extremes are those of base R", {
   reduced <- lapply(problem$values, colMeans)
   expect_close(plain(collection_sum(problem$x, within = "mean")), over_items(reduced, sum), 1e-12)
   values <- problem$values
-  for (i in seq_along(values)) values[[i]][withr::with_seed(i, sample(length(values[[i]]), 20))] <- c(NA, NaN, Inf, -Inf)
+  for (i in seq_along(values)) {
+    values[[i]][withr::with_seed(i, sample(length(values[[i]]), 20))] <- c(NA, NaN, Inf, -Inf)
+  }
   values <- lapply(values, function(x) replace(x, seq_len(13), -Inf))  # a voxel without any value
   x <- brain_collection(values, problem$mask)
   finite <- lapply(values, function(x) replace(x, !is.finite(x), NA))
