@@ -24,7 +24,7 @@ esac
 r_packages="BH:1.74 Rcpp:1.0.10 RcppArmadillo:0.12 cli:3.6.0 generics:0.1.0 rlang:1.0.6 parallelly:1.30 future:1.31 future.apply:1.10"
 if [ "$role" = test ]; then
   r_packages="$r_packages testthat:3.1.6 withr:2.5.0 roxygen2:7.2.0 jsonlite:1.8 glmnet:4.1 lintr:3.0.0 ggplot2:3.4.0"
-  r_packages="$r_packages knitr:1.40 rmarkdown:2.20 yaml:2.3 bigmemory:4.6 batchtools:0.9.16 future.batchtools:0.12"
+  r_packages="$r_packages knitr:1.40 rmarkdown:2.20 yaml:2.3 bigmemory:4.6 batchtools:0.9.16 future.batchtools:0.12 hdf5r:1.3"
 fi
 
 # R packages of the list above that are missing or too old.
@@ -75,10 +75,10 @@ wished() {
   [ -x /usr/sbin/munged ] || echo munge
 }
 
-# R packages that answers of permutation tests are compared with; those tests are skipped without them.
+# R packages that some tests compare with or read files by; those tests are skipped without them.
 offered_peers() {
   [ "$role" = test ] && have Rscript && have apt-get && can_be_root || return 0
-  for item in multtest:r-bioc-multtest coin:r-cran-coin; do
+  for item in multtest:r-bioc-multtest coin:r-cran-coin rhdf5:r-bioc-rhdf5; do
     Rscript --vanilla -e "quit(status = !nzchar(system.file(package = '${item%%:*}')))" >/dev/null 2>&1 && continue
     case $(candidate_of "${item#*:}") in '' | '(none)') ;; *) echo "${item#*:}" ;; esac
   done

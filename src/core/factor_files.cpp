@@ -83,7 +83,7 @@ class Reader {
 
  private:
   void take_uncounted(void* to, int64_t size) {
-    if (source_.read(to, size) != size) damaged();
+    if (size > 0 && source_.read(to, size) != size) damaged();
   }
 
   std::string name_;

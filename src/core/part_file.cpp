@@ -94,6 +94,7 @@ void PartFile::fail(const std::string& what) const {
 }
 
 void PartFile::write(const void* from, int64_t bytes) {
+  if (bytes == 0) return;  // `from` may be null
   if (std::fwrite(from, 1, static_cast<size_t>(bytes), file_.get()) != static_cast<size_t>(bytes)) fail("written");
 }
 
