@@ -55,15 +55,15 @@ refit_bands <- function(context, run, unit, control) {
   out <- core_banded_refit(context$Xs, window, spec$folds, spec$alphas, spec$gammas, spec$jitter, options,
                            context$choice$gamma_index[columns], context$choice$alpha_index[columns],
                            file.path(run$dir, "factors"), banded_control(run, control))
-  out$coefs <- write_columns(out$coefs, coef_path(run$dir, unit))
+  out$coefs <- write_columns(out$coefs, coef_path(run$dir, unit), control)
   out
 }
 
 # Some columns as a file of float32.
-write_columns <- function(x, path) {
+write_columns <- function(x, path, control) {
   call <- rlang::current_env()
   writer <- run_core(core_store_writer(path, nrow(x), ncol(x), TRUE), call)
-  run_core(core_store_write(writer, 1, x), call)
+  run_core(core_store_write(writer, 1, x, control), call)
   run_core(core_store_finish(writer), call)
 }
 

@@ -81,8 +81,9 @@ joined_coefs <- function(run, stage, p, units, targets, options) {
 
 write_missing_coefs <- function(path, rows, cols, call) {
   writer <- run_core(core_store_writer(path, rows, cols, TRUE), call)
+  control <- core_control(1L)
   for (first in seq(1, cols, by = STRIPE)) {
-    run_core(core_store_write(writer, first, matrix(NA_real_, rows, min(STRIPE, cols - first + 1))), call)
+    run_core(core_store_write(writer, first, matrix(NA_real_, rows, min(STRIPE, cols - first + 1)), control), call)
   }
   run_core(core_store_finish(writer), call)
 }

@@ -118,7 +118,7 @@ warn_other_driver <- function(dir) {
   found <- tryCatch(suppressWarnings(readRDS(path)), error = function(cnd) NULL)
   me <- list(host = host_name(), pid = Sys.getpid())
   running <- is.list(found) && identical(found$host, me$host) && !identical(found$pid, me$pid) &&
-    is_running(found$pid)
+    process_runs(found$pid)
   if (running) {
     warn(c("Another R process ({found$pid}) works on the run in {.arg dir}.", i = "Both may do the same work."),
          "second_driver")
@@ -127,7 +127,7 @@ warn_other_driver <- function(dir) {
 }
 
 # A process that has ended and that nobody has asked for its status takes signals like a running one.
-is_running <- function(pid) {
+process_runs <- function(pid) {
   if (!isTRUE(tools::pskill(pid, 0L))) return(FALSE)
   status <- file.path("/proc", pid, "stat")
   if (!file.exists(status)) return(TRUE)

@@ -117,7 +117,7 @@ note_failure <- function(dir, stage, unit, attempt, cnd) {
 
 read_shared <- function(store, control, call = rlang::caller_env()) {
   store <- validate_store(store, "X", call)
-  run_core(core_store_columns(store, 1, store$cols, control), call)
+  run_core(core_store_columns(store, seq_len(store$cols), control), call)
 }
 
 # The user's function with the variables it needs, which may be those of the driver's workspace.

@@ -35,19 +35,24 @@ struct FoundBlas {
   GetThreads get = nullptr;
 };
 
+// That of the library whose products are used: a preloaded one may stand before another that stays loaded.
 FoundBlas find_blas() {
+  const std::string used = library_of("dgemm_");
   FoundBlas found;
   for (const BlasControl& blas : known_blas) {
     const SetThreads set = find_function<SetThreads>(blas.set_name);
     const GetThreads get = find_function<GetThreads>(blas.get_name);
-    if (set != nullptr && get != nullptr) return {blas.vendor, set, get};
+    if (set == nullptr || get == nullptr) continue;
+    if (library_of(blas.set_name) == used) return {blas.vendor, set, get};
+    if (found.set == nullptr) found = {blas.vendor, set, get};
   }
   return found;
 }
 
 // Only OpenBLAS tells.
-std::string kind_of_threads() {
-  const auto get = find_function<GetThreads>("openblas_get_parallel");
+std::string kind_of_threads(const FoundBlas& blas) {
+  const bool tells = std::string(blas.vendor) == "OpenBLAS";
+  const auto get = tells ? find_function<GetThreads>("openblas_get_parallel") : nullptr;
   switch (get != nullptr ? get() : -1) {
     case 0:
       return "serial";
@@ -64,7 +69,7 @@ std::string kind_of_threads() {
 BlasInfo blas_info() {
   const FoundBlas blas = find_blas();
   const int threads = blas.get != nullptr ? blas.get() : 1;
-  return {blas.vendor, blas.set != nullptr, threads, single_blas_available(), kind_of_threads()};
+  return {blas.vendor, blas.set != nullptr, threads, single_blas_available(), kind_of_threads(blas)};
 }
 
 BlasThreads::BlasThreads(int n) : before_(0) {

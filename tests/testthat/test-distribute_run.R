@@ -77,10 +77,10 @@ test_that("a second R process at the same run is told", {
 })
 
 test_that("a process that has ended does not count as running", {
-  expect_true(is_running(Sys.getpid()))
+  expect_true(process_runs(Sys.getpid()))
   skip_on_os(c("windows", "mac"))
   dead <- system("sh -c 'exit 0' & echo $!; sleep 0.2", intern = TRUE)
-  expect_false(is_running(as.integer(dead[1L])))
+  expect_false(process_runs(as.integer(dead[1L])))
 })
 
 test_that("a folder that cannot be made or is a file is refused", {

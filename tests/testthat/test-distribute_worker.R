@@ -23,7 +23,9 @@ test_that("other errors are tried again, and what is missing is named", {
   expect_identical(got$diagnostics$batches$attempt, c(1L, 1L, 2L))
   always <- function(a, b) if (ncol(a) > 3L && ncol(a) < 100L) stop("no luck with {this}") else -colMeans(abs(a - b))
   dir <- withr::local_tempdir()
-  fit <- function(...) distribute_quietly(d$X, d$Y, score_func = always, n_targets_batch = 512, retries = 1, dir = dir, ...)
+  fit <- function(...) {
+    distribute_quietly(d$X, d$Y, score_func = always, n_targets_batch = 512, retries = 1, dir = dir, ...)
+  }
   cnd <- expect_kind(fit(), "incomplete")
   expect_identical(cnd$missing_targets, 1025:1100)
   expect_match(conditionMessage(cnd), "no luck with {this}", fixed = TRUE)
