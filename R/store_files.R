@@ -143,13 +143,12 @@ open_store <- function(x, progress, call) {
     abort(c("{.arg x} must be the path of a store, not {found}.", i = advice), "type", found = found, call = call)
   }
   path <- as_path(x, "x", call)
-  if (file.exists(paste0(path, ".dcf"))) {
-    return(native_store(if (file.exists(path)) normalizePath(path) else absolute_path(path), call))
-  }
   if (core_file_states(path, FALSE)$sizes < 0) {
+    if (lies_in_segments(path)) return(native_store(absolute_path(path), call))
     abort("{.arg x} must be a file that exists, not {.file {path}}.", "file", where = path, call = call)
   }
   path <- normalizePath(path)
+  if (file.exists(paste0(path, ".dcf"))) return(native_store(path, call))
   if (grepl("\\.npy$", path)) return(scanned_store(npy_store(path, call), progress, call))
   abort(
     c("{.arg x} must be a store, not a file without its description ({.file {basename(path)}.dcf}).",
@@ -194,6 +193,12 @@ native_store <- function(path, call) {
   check_beside(store, call)
   run_core(core_store_check(store), call)
   store
+}
+
+# A description of several files stands for itself: there is no file of its name.
+lies_in_segments <- function(path) {
+  found <- tryCatch(read.dcf(paste0(path, ".dcf"), "Segments"), error = function(cnd) NA, warning = function(cnd) NA)
+  !anyNA(found)
 }
 
 # Of a description: names of files and their numbers of columns, in turn; one file without a name where they do not fit.
