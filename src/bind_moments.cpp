@@ -32,28 +32,9 @@ Rcpp::List core_ridge_cv_from_file(const Rcpp::List& X, SEXP Y, const Rcpp::List
   const TargetInput y(Y, options);
   const auto search = search_options<voxridge::RidgeCvOptions>(folds, alphas, options, R_NilValue);
   const voxridge::RowCells cells = cells_of(folds, layout.rows);
-  const Rcpp::List names = options["names"];
-  const std::string wanted = options["cv_scores"];
   const R_xlen_t n_folds = std::max<R_xlen_t>(1, cells.folds());
-  CoefResult coefs(layout.rows, layout.cols, y.cols(), options, element(options, "store_path"));
-  Rcpp::RObject scores = R_NilValue;
-  if (wanted == "all") {
-    scores =
-        new_array({n_folds, alphas.size(), y.cols()}, {element(names, "folds"), R_NilValue, element(names, "targets")});
-  } else if (wanted == "mean") {
-    scores = new_array({alphas.size(), y.cols()}, {R_NilValue, element(names, "targets")});
-  }
-  std::vector<int> chosen(y.cols());
-  voxridge::RidgeCvOutputs out;
-  out.alpha_index = chosen.data();
-  out.fold_scores = wanted == "all" ? data_of(scores) : nullptr;
-  out.mean_scores = wanted == "mean" ? data_of(scores) : nullptr;
-  out.coefs = coefs.out;
+  CvResult result(layout.rows, layout.cols, y.cols(), n_folds, alphas.size(), options);
   const voxridge::MomentInput input{*x, y.targets, y.store(), cells};
-  Session(control).run([&](const voxridge::Control& c) { ridge_cv_from_moments(input, search, out, c); });
-  with_conditions([&] { coefs.finish(); });
-  return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen), Rcpp::Named("coefs") = coefs.coefs,
-                            Rcpp::Named("intercept") = coefs.intercept, Rcpp::Named("cv_scores") = scores,
-                            Rcpp::Named("constant_targets") = places_of(out.constant),
-                            Rcpp::Named("info") = info_of(out, false, control));
+  Session(control).run([&](const voxridge::Control& c) { ridge_cv_from_moments(input, search, result.out, c); });
+  return result.list(false, control);
 }

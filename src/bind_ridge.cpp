@@ -41,35 +41,15 @@ Rcpp::List core_ridge_cv(const Rcpp::NumericMatrix& X, SEXP Y, SEXP prepared, co
   const TargetInput y(Y, options);
   const voxridge::Targets& targets = y.targets;
   const auto search = search_options<voxridge::RidgeCvOptions>(folds, alphas, options, score_func);
-  const Rcpp::List names = options["names"];
-  const std::string wanted = options["cv_scores"];
   const R_xlen_t n_folds = search.cv == voxridge::CvKind::kfold ? Rcpp::as<Rcpp::List>(folds["test"]).size() : 1;
-  CoefResult coefs(X.nrow(), X.ncol(), y.cols(), options, element(options, "store_path"));
-  Rcpp::RObject scores = R_NilValue;
-  if (wanted == "all") {
-    scores =
-        new_array({n_folds, alphas.size(), y.cols()}, {element(names, "folds"), R_NilValue, element(names, "targets")});
-  } else if (wanted == "mean") {
-    scores = new_array({alphas.size(), y.cols()}, {R_NilValue, element(names, "targets")});
-  }
-  std::vector<int> chosen(y.cols());
-  voxridge::RidgeCvOutputs out;
-  out.alpha_index = chosen.data();
-  out.fold_scores = wanted == "all" ? data_of(scores) : nullptr;
-  out.mean_scores = wanted == "mean" ? data_of(scores) : nullptr;
-  out.coefs = coefs.out;
+  CvResult result(X.nrow(), X.ncol(), y.cols(), n_folds, alphas.size(), options);
   const bool single = Rcpp::as<bool>(options["single"]);
   with_preparation(X, prepared, folds, options, control, static_cast<bool>(search.user),
                    [&](voxridge::RidgePreparation& preparation, const Control& c) {
-                     single ? voxridge::ridge_cv<float>(preparation, targets, search, out, c)
-                            : voxridge::ridge_cv<double>(preparation, targets, search, out, c);
+                     single ? voxridge::ridge_cv<float>(preparation, targets, search, result.out, c)
+                            : voxridge::ridge_cv<double>(preparation, targets, search, result.out, c);
                    });
-  with_conditions([&] { coefs.finish(); });
-  return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen), Rcpp::Named("coefs") = coefs.coefs,
-                            Rcpp::Named("intercept") = coefs.intercept, Rcpp::Named("cv_scores") = scores,
-                            Rcpp::Named("constant_targets") = places_of(out.constant),
-                            Rcpp::Named("tile_totals") = matrix_of(out.tile_totals),
-                            Rcpp::Named("info") = info_of(out, single, control));
+  return result.list(single, control);
 }
 
 // [[Rcpp::export]]

@@ -144,4 +144,41 @@ struct CoefResult {
   std::unique_ptr<voxridge::StoreWriter> store_;
 };
 
+// Results of ridge_cv() as R objects, and where the core writes them.
+class CvResult {
+ public:
+  CvResult(int64_t n, int64_t p, int n_targets, R_xlen_t n_folds, R_xlen_t n_alphas, const Rcpp::List& options)
+      : coefs_(n, p, n_targets, options, element(options, "store_path")), chosen_(n_targets) {
+    const Rcpp::List names = options["names"];
+    const std::string wanted = options["cv_scores"];
+    if (wanted == "all") {
+      scores_ =
+          new_array({n_folds, n_alphas, n_targets}, {element(names, "folds"), R_NilValue, element(names, "targets")});
+    } else if (wanted == "mean") {
+      scores_ = new_array({n_alphas, n_targets}, {R_NilValue, element(names, "targets")});
+    }
+    out.alpha_index = chosen_.data();
+    out.fold_scores = wanted == "all" ? data_of(scores_) : nullptr;
+    out.mean_scores = wanted == "mean" ? data_of(scores_) : nullptr;
+    out.coefs = coefs_.out;
+  }
+
+  // After the fit.
+  Rcpp::List list(bool single, const Rcpp::List& control) {
+    with_conditions([&] { coefs_.finish(); });
+    return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen_), Rcpp::Named("coefs") = coefs_.coefs,
+                              Rcpp::Named("intercept") = coefs_.intercept, Rcpp::Named("cv_scores") = scores_,
+                              Rcpp::Named("constant_targets") = places_of(out.constant),
+                              Rcpp::Named("tile_totals") = matrix_of(out.tile_totals),
+                              Rcpp::Named("info") = info_of(out, single, control));
+  }
+
+  voxridge::RidgeCvOutputs out;
+
+ private:
+  CoefResult coefs_;
+  Rcpp::RObject scores_ = R_NilValue;
+  std::vector<int> chosen_;
+};
+
 }  // namespace voxridge_r
