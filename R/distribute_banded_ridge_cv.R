@@ -14,8 +14,8 @@
 #'   is half of the free memory of this machine, shared by the workers.
 #' @param n_candidates_batch NULL (the default: four batches per worker), or how many candidates a worker scores between
 #'   two checkpoints. `Y` is read once for each batch.
-#' @param n_targets_batch NULL (the default: at least four batches per worker), or how many targets make a batch of
-#'   coefficients; rounded up to a multiple of 512.
+#' @param n_targets_batch NULL (the default: at least four batches per worker, of at most 8192 targets), or how many
+#'   targets make a batch of coefficients; rounded up to a multiple of 512.
 #' @param return_cv_scores `"mean"` (the default) returns the score of every candidate, candidates x targets; `"none"`
 #'   none.
 #' @param on_failure `"error"` (the default): work that is missing after all retries raises an error. `"partial"`: where
@@ -97,7 +97,7 @@ distribute_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concen
 }
 
 band_spec <- function(dir, design, targets, alphas, candidates, score_func, options, settings, call) {
-  plan <- plan_batches(targets, settings, call)
+  plan <- plan_batches(targets, settings, call, 8 * max(design$n, sum(design$bands$sizes)))
   n <- nrow(candidates$gammas)
   slots <- n_slots(n, call)
   threads <- resolve_threads(settings$n_threads, call)

@@ -18,13 +18,17 @@ run_settings <- function(memory_gb, n_targets_batch, retries, resume, on_failure
 }
 
 MOST_BATCHES <- 10000
+MOST_TILES <- 16
 
-# list(width, slots): targets of a batch, in whole tiles, and the workers there are now.
-plan_batches <- function(targets, settings, call) {
+# list(width, slots): targets of a batch, in whole tiles, and the workers there are now. What a batch returns is in
+# memory at once, so its width does not grow with the targets; `bytes`: of coefficients of a target that are.
+plan_batches <- function(targets, settings, call, bytes = 0) {
   tiles <- ceiling(ncol(targets$Y) / STRIPE)
   slots <- n_slots(tiles, call)
+  memory <- settings$memory_bytes %||% (memory_budget_bytes(call) / slots)
+  most <- min(MOST_TILES, if (bytes > 0) floor(0.2 * memory / (STRIPE * bytes)))
   wanted <- settings$n_targets_batch
-  per_batch <- if (is.null(wanted)) floor(tiles / (4 * slots)) else ceiling(wanted / STRIPE)
+  per_batch <- if (is.null(wanted)) min(most, floor(tiles / (4 * slots))) else ceiling(wanted / STRIPE)
   list(width = STRIPE * max(1, per_batch, ceiling(tiles / MOST_BATCHES)), slots = slots)
 }
 

@@ -27,7 +27,7 @@
 #'   its parent folder is there. NULL is for workers on this machine: a folder of this R session.
 #' @param memory_gb NULL (the default), or the working memory of one worker in GB, beyond `X`, its factors and results.
 #'   NULL is half of the free memory there, shared by the workers where they are processes of one machine.
-#' @param n_targets_batch NULL (the default: at least four batches per worker, at most 10,000 in all), or how many
+#' @param n_targets_batch NULL (the default: at least four batches per worker, of at most 8192 targets), or how many
 #'   targets make a batch; rounded up to a multiple of 512. A run that is in `dir` keeps its batches.
 #' @param retries Whole number: how often units of work that failed are dealt again. The default is 2. In the last round
 #'   they go one by one, with half the memory.

@@ -34,6 +34,7 @@ work_on_units <- function(dir, key, stage, units, settings, tick = function() in
         break
       }
     }
+    gc()  # what batches leave behind would add up before R sees to it by itself
     tick()
   }
   out

@@ -1,4 +1,4 @@
-targets_of <- function(t) list(Y = matrix(0, 2L, t))
+targets_of <- function(t) list(Y = structure(list(rows = 2, cols = t), class = "voxridge_target_store"))
 
 test_that("batches are whole tiles, four or more for each worker where there are enough", {
   width <- function(t, n_targets_batch = NULL, workers = 1) {
@@ -9,8 +9,16 @@ test_that("batches are whole tiles, four or more for each worker where there are
   expect_identical(width(100), 512)
   expect_identical(width(512 * 40), 5120)
   expect_identical(width(512 * 40, workers = 2), 2560)
+  expect_identical(width(1e6), 8192)
+  expect_identical(width(1e8), 512 * 20)
   expect_identical(width(1e4, 513), 1024)
   expect_identical(width(1e4, 1), 512)
+})
+
+test_that("batches of coefficients that are in memory fit it", {
+  settings <- list(memory_bytes = 1e8)
+  expect_identical(plan_batches(targets_of(1e5), settings, NULL, bytes = 8 * 1000)$width, 512 * 4)
+  expect_identical(plan_batches(targets_of(1e5), settings, NULL, bytes = 1e9)$width, 512)
 })
 
 test_that("one share makes the factor that serves all folds", {
