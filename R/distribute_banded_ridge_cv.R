@@ -57,6 +57,8 @@ distribute_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concen
   options <- search_options(local_alpha, conservative, NULL, NULL, NULL, as_choice(return_coefs, COEF_KINDS),
                             as_choice(return_cv_scores, c("mean", "none")), call)
   jitter_alphas <- as_flag(jitter_alphas)
+  dir <- as_run_folder(dir, call)
+  if (!is.null(seed)) seed <- as_key(seed, call)
   settings <- run_settings(memory_gb, n_targets_batch, retries, resume, on_failure, n_threads, progress, call)
   settings$n_candidates_batch <- as_count(n_candidates_batch, null_ok = TRUE)
   concentration <- setting(concentration, !missing(concentration))
@@ -71,6 +73,8 @@ distribute_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concen
   check_score_columns(score, design, call)
   check_jittered(alphas, jitter_alphas, call)
   check_forks(call)
+  check_target_names(targets$names, options, call)
+  needs <- score_needs(score_func)
   in_memory <- utils::modifyList(options, list(coefs = "none"))
   check_band_memory(design, targets, n_candidates(n_iter), in_memory, call)
   sizes <- design$bands$sizes
@@ -79,24 +83,31 @@ distribute_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concen
   options <- c(options, list(fit_intercept = design$fit_intercept, score = score$word,
                              single = backend$precision == "single"))
   identity <- c(
-    list(kind = "banded", Xs = rlang::hash(lapply(unname(design$bands$Xs), unname)), Xs_rows = design$n,
+    list(kind = "banded", Xs = rlang::hash(lapply(unname(design$bands$Xs), values_identity)), Xs_rows = design$n,
          Xs_columns = unname(sizes), columns_order = rlang::hash(design$bands$order)),
     targets_identity(targets),
     list(skipped = targets$skip, candidates = rlang::hash(drawn), alphas = alphas,
          folds = rlang::hash(core_folds(design$folds)), n_folds = n_folds(design$folds),
-         score_code = if (is.function(score_func)) code_identity(score_func)),
+         score_code = score_identity(score_func, needs)),
     options[c("score", "fit_intercept", "local_alpha", "conservative", "coefs", "cv_scores", "single")]
   )
-  run <- open_run(dir, identity, settings$resume, call = call, make_spec = function(dir) {
+  make_data <- function(dir) {
+    Xs <- lapply(seq_along(design$bands$Xs), function(b) {
+      shared_store(design$bands$Xs[[b]], file.path(dir, "data", sprintf("X_%03d.f64", b)), call)
+    })
+    list(Xs = Xs, Y = shared_store(targets$Y, file.path(dir, "data", "Y.f64"), call))
+  }
+  run <- open_run(dir, identity, settings$resume, make_data, call = call, make_spec = function() {
     candidates <- draw_candidates(n_iter, concentration, jitter_alphas, seed, design$bands$names, call)
-    band_spec(dir, design, targets, alphas, candidates, score_func, options, settings, call)
+    band_spec(design, targets, alphas, candidates, score_func, options, settings, call)
   })
+  run$needs <- needs
   run$settings <- settings
   on.exit(if (run$temporary && options$coefs == "none") unlink(run$dir, recursive = TRUE))
   fit_candidates(run, design, targets, alphas, options, backend, call)
 }
 
-band_spec <- function(dir, design, targets, alphas, candidates, score_func, options, settings, call) {
+band_spec <- function(design, targets, alphas, candidates, score_func, options, settings, call) {
   plan <- plan_batches(targets, settings, call, 8 * max(design$n, sum(design$bands$sizes)))
   n <- nrow(candidates$gammas)
   slots <- n_slots(n, call)
@@ -105,13 +116,10 @@ band_spec <- function(dir, design, targets, alphas, candidates, score_func, opti
   # as a single process with all candidates would have it
   keep$factor_threads <- if (n >= threads) 1L else threads
   keep["column_order"] <- list(design$bands$order)
-  Xs <- lapply(seq_along(design$bands$Xs), function(b) {
-    shared_store(design$bands$Xs[[b]], file.path(dir, "data", sprintf("X_%03d.f64", b)), call)
-  })
   list(
-    kind = "banded", Xs = Xs, Y = shared_store(targets$Y, file.path(dir, "data", "Y.f64"), call), t = ncol(targets$Y),
-    width = plan$width, candidate_width = settings$n_candidates_batch %||% max(1, floor(n / (4 * slots))),
-    skip = targets$skip, alphas = alphas, folds = core_folds(design$folds), score = pack_score(score_func),
+    kind = "banded", t = ncol(targets$Y), width = plan$width,
+    candidate_width = settings$n_candidates_batch %||% max(1, floor(n / (4 * slots))),
+    skip = targets$skip, alphas = alphas, folds = core_folds(design$folds), score = score_func,
     local_alpha = options$local_alpha, options = keep, gammas = unname(candidates$gammas), jitter = candidates$jitter,
     seed = candidates$seed, n_shares = n_slots(n, call), n_threads = threads,
     memory_bytes = settings$memory_bytes %||%

@@ -4,7 +4,7 @@
 prepare_bands <- function(run, control) {
   spec <- run$spec
   list(Xs = lapply(spec$Xs, read_shared, control = control), Y = validate_store(spec$Y),
-       score = unpack_score(spec$score))
+       score = as_score(spec$score))
 }
 
 # The same memory for every worker: it decides what is computed side by side, which last bits may depend on.
@@ -38,7 +38,7 @@ factor_winners <- function(context, run, unit, control) {
   own <- winner_share(winners, unit, spec$n_shares)
   core_write_banded_factors(context$Xs, spec$folds, spec$alphas, spec$gammas, spec$jitter, spec$options, own,
                             file.path(run$dir, "factors"), banded_control(run, control))
-  list()
+  list(files = file_sizes(run, sprintf("factors/candidate_%06d.factor", own)))
 }
 
 prepare_choice <- function(run, control) {
@@ -56,6 +56,7 @@ refit_bands <- function(context, run, unit, control) {
                            context$choice$gamma_index[columns], context$choice$alpha_index[columns],
                            file.path(run$dir, "factors"), banded_control(run, control))
   out$coefs <- write_columns(out$coefs, coef_path(run$dir, unit), control)
+  out$files <- file_sizes(run, coef_file_name(unit))
   out
 }
 

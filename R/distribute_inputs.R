@@ -58,7 +58,8 @@ check_worker_memory <- function(settings, n, p, n_folds, call) {
 # A function of the user's must score each column by itself, however the targets are dealt.
 check_score_columns <- function(score, design, call) {
   if (is.null(score$fun)) return(invisible(score))
-  rows <- max(2L, min(lengths(design$folds$test), 50L))
+  held_out <- lengths(design$folds$test)
+  rows <- if (length(held_out)) max(2L, min(held_out)) else length(design$folds$id)
   at <- seq_len(rows)
   y_true <- cbind(sin(at), cos(1.7 * at), sin(0.3 * at * at))
   y_pred <- cbind(sin(at + 0.4), cos(1.5 * at), cos(at))
@@ -71,4 +72,10 @@ check_score_columns <- function(score, design, call) {
     "score",
     expected = alone, found = together, call = call
   )
+}
+
+# Names of targets become lines of a file beside the coefficients.
+check_target_names <- function(names, options, call) {
+  if (options$coefs == "none" || !any(is.na(names) | grepl("[\r\n]", names))) return(invisible(names))
+  abort("{.arg Y} must have column names of one line each, not NA or with line breaks.", "argument", call = call)
 }

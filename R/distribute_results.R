@@ -47,9 +47,8 @@ refit_shared <- function(run, raw, units, targets, alphas, options, call) {
   raw$alpha_index[!is.na(raw$alpha_index)] <- chosen
   if (options$coefs == "none") return(raw)
   write_whole(alphas[chosen], file.path(run$dir, "chosen.rds"), call)
-  left <- run_stage(run, "refits", units, "Coefficients", call)
-  if (nrow(left)) abort_incomplete(left, run, NULL, missing_range(run, left$unit), call)
-  for (unit in units) {
+  raw$left <- run_stage(run, "refits", units, "Coefficients", call)
+  for (unit in setdiff(units, raw$left$unit)) {
     range <- batch_range(run$spec, unit)
     one <- read_checkpoint(run, "refits", unit)
     if (!is.null(raw$intercept)) raw$intercept[seq(range[1L], range[2L])] <- one$intercept
@@ -57,19 +56,25 @@ refit_shared <- function(run, raw, units, targets, alphas, options, call) {
   raw
 }
 
-# The coefficients of all batches as one store: their files are its segments. Batches that are missing are NA there.
+# The coefficients of all batches as one store: their files are its segments. Batches that are missing are NA there, in
+# files of another name; NULL where these cannot be written.
 joined_coefs <- function(run, stage, p, units, targets, options) {
   call <- rlang::current_env()
+  tryCatch(join_segments(run, stage, p, units, targets, options, call), voxridge_error_file = function(cnd) NULL)
+}
+
+join_segments <- function(run, stage, p, units, targets, options, call) {
   rows <- if (options$coefs == "dual") run$spec$Y$rows else p
-  facts <- lapply(units, function(unit) {
-    found <- read_checkpoint(run, stage, unit)$coefs
-    if (!is.null(found)) return(found)
-    range <- batch_range(run$spec, unit)
-    write_missing_coefs(coef_path(run$dir, unit), rows, range[2L] - range[1L] + 1, call)
-  })
+  paths <- coef_path(run$dir, units)
+  facts <- lapply(units, function(unit) read_checkpoint(run, stage, unit)$coefs)
+  for (k in which(vapply(facts, is.null, NA))) {
+    range <- batch_range(run$spec, units[k])
+    paths[k] <- file.path(run$dir, "coefs", sprintf("missing_%06d.f32", units[k]))
+    facts[[k]] <- write_missing_coefs(paths[k], rows, range[2L] - range[1L] + 1, call)
+  }
   ranges <- vapply(units, function(unit) batch_range(run$spec, unit), numeric(2L))
   flawed <- Map(function(found, first) found$nonfinite + first - 1, facts, ranges[1L, ])
-  segments <- data.frame(path = coef_path(run$dir, units), first = ranges[1L, ], cols = ranges[2L, ] - ranges[1L, ] + 1)
+  segments <- data.frame(path = paths, first = ranges[1L, ], cols = ranges[2L, ] - ranges[1L, ] + 1)
   store <- new_store(
     file.path(run$dir, "coefs", "coefs.f32"), rows, run$spec$t, "float32", names = targets$names, segments = segments,
     facts = list(checksums = unlist(lapply(facts, `[[`, "checksums")), nonfinite = as.integer(unlist(flawed))),

@@ -90,6 +90,7 @@ distribute_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alph
   score <- as_score(score_func, call)
   options <- search_options(local_alpha, conservative, NULL, NULL, NULL, as_choice(return_coefs, COEF_KINDS),
                             as_choice(return_cv_scores, SCORE_KINDS), call)
+  dir <- as_run_folder(dir, call)
   settings <- run_settings(memory_gb, n_targets_batch, retries, resume, on_failure, n_threads, progress, call)
   backend <- solver_backend("cpu", precision, NULL, call)
   design <- as_design(X, setting(cv, TRUE), setting(fit_intercept, TRUE), call)
@@ -99,25 +100,31 @@ distribute_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alph
   check_conservative(options, design$folds, call)
   check_score_columns(score, design, call)
   check_forks(call)
+  check_target_names(targets$names, options, call)
+  needs <- score_needs(score_func)
   options <- c(options, list(fit_intercept = design$fit_intercept, score = score$word,
                              single = backend$precision == "single", store_type = "float32"))
   check_search_memory(design, targets, length(alphas), c(options, store_path = "in dir"), call)
   check_worker_memory(settings, nrow(design$X), ncol(design$X), n_folds(design$folds), call)
   plan <- plan_batches(targets, settings, call)
   identity <- c(
-    list(kind = "ridge", X = rlang::hash(unname(design$X)), X_rows = nrow(design$X), X_columns = ncol(design$X)),
+    list(kind = "ridge", X = values_identity(design$X), X_rows = nrow(design$X), X_columns = ncol(design$X)),
     targets_identity(targets),
     list(skipped = targets$skip, alphas = alphas, folds = rlang::hash(core_folds(design$folds)),
-         n_folds = n_folds(design$folds), score_code = if (is.function(score_func)) code_identity(score_func)),
+         n_folds = n_folds(design$folds), score_code = score_identity(score_func, needs)),
     options[c("score", "fit_intercept", "local_alpha", "conservative", "coefs", "cv_scores", "single")]
   )
-  run <- open_run(dir, identity, settings$resume, call = call, make_spec = function(dir) {
-    list(kind = "ridge", X = shared_store(design$X, file.path(dir, "data", "X.f64"), call),
-         Y = shared_store(targets$Y, file.path(dir, "data", "Y.f64"), call), t = ncol(targets$Y), width = plan$width,
-         skip = targets$skip, alphas = alphas, folds = core_folds(design$folds), score = pack_score(score_func),
-         local_alpha = options$local_alpha, options = worker_options(options),
-         n_shares = factor_shares(design, score, plan$slots), n_threads = resolve_threads(n_threads, call))
+  make_data <- function(dir) {
+    list(X = shared_store(design$X, file.path(dir, "data", "X.f64"), call),
+         Y = shared_store(targets$Y, file.path(dir, "data", "Y.f64"), call))
+  }
+  run <- open_run(dir, identity, settings$resume, make_data, call = call, make_spec = function() {
+    list(kind = "ridge", t = ncol(targets$Y), width = plan$width, skip = targets$skip, alphas = alphas,
+         folds = core_folds(design$folds), score = score_func, local_alpha = options$local_alpha,
+         options = worker_options(options), n_shares = factor_shares(design, score, plan$slots),
+         n_threads = resolve_threads(n_threads, call))
   })
+  run$needs <- needs
   run$settings <- settings
   on.exit(if (run$temporary && options$coefs == "none") unlink(run$dir, recursive = TRUE))
   complete_stage(run, "factors", seq_len(run$spec$n_shares), "Factors", call)
@@ -142,13 +149,15 @@ fit_batches <- function(run, design, targets, alphas, options, backend, call) {
     abort_incomplete(left, run, NULL, missing_range(run, left$unit), call)
   }
   if (!options$local_alpha) raw <- refit_shared(run, raw, units, targets, alphas, options, call)
-  missing <- missing_range(run, raw$missing_units)
+  if (!is.null(raw$left)) left <- raw$left
+  missing <- missing_range(run, left$unit)
+  unknown <- missing_range(run, raw$missing_units)
   if (options$coefs != "none") {
     stage <- if (options$local_alpha) "batches" else "refits"
     raw$coefs <- joined_coefs(run, stage, ncol(design$X), units, targets, options)
   }
   counted <- targets
-  counted$skip <- sort(union(targets$skip, missing))
+  counted$skip <- sort(union(targets$skip, unknown))
   options$store_path <- if (options$coefs != "none") run$dir
   options$names <- result_names(design, targets)
   out <- finish_search(raw, options, counted, alphas, backend)

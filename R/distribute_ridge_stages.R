@@ -11,7 +11,11 @@ make_factors <- function(context, run, unit, control) {
   spec <- run$spec
   options <- c(spec$options[c("fit_intercept", "score", "coefs")],
                list(smallest_alpha = min(spec$alphas), n_threads = spec$n_threads))
-  core_write_factors(context$X, spec$folds, options, file.path(run$dir, "factors"), unit - 1L, spec$n_shares, control)
+  facts <- core_write_factors(context$X, spec$folds, options, file.path(run$dir, "factors"), unit - 1L, spec$n_shares,
+                              control)
+  own <- facts$which[seq_along(facts$which) %% spec$n_shares == unit %% spec$n_shares]
+  facts$files <- file_sizes(run, sprintf("factors/fold_%04d.factor", own + 1L))
+  facts
 }
 
 # A unit is a batch of targets. The factors are read once, and what is made of them serves all batches of a worker.
@@ -21,7 +25,7 @@ prepare_batches <- function(run, control) {
   facts <- read_checkpoint(run, "factors", 1L)
   pointer <- core_read_factors(X, spec$folds, spec$options["fit_intercept"], file.path(run$dir, "factors"), facts,
                                control)
-  list(X = X, pointer = pointer, Y = validate_store(spec$Y), score = unpack_score(spec$score))
+  list(X = X, pointer = pointer, Y = validate_store(spec$Y), score = as_score(spec$score))
 }
 
 search_batch <- function(context, run, unit, control) {
@@ -36,7 +40,7 @@ refit_batch <- function(context, run, unit, control) {
   options <- run$spec$options
   options$cv_scores <- "none"
   chosen <- readRDS(file.path(run$dir, "chosen.rds"))
-  fit_batch(context, run, unit, chosen, options, control)[c("coefs", "intercept")]
+  fit_batch(context, run, unit, chosen, options, control)[c("coefs", "intercept", "files")]
 }
 
 fit_batch <- function(context, run, unit, alphas, options, control) {
@@ -46,10 +50,13 @@ fit_batch <- function(context, run, unit, alphas, options, control) {
   if (options$coefs != "none") options$store_path <- coef_path(run$dir, unit)
   options$store_type <- "float32"
   window <- store_window(context$Y, range[1L], range[2L] - range[1L] + 1)
-  core_ridge_cv(context$X, window, context$pointer, spec$folds, alphas, options, control, context$score$fun)
+  out <- core_ridge_cv(context$X, window, context$pointer, spec$folds, alphas, options, control, context$score$fun)
+  if (options$coefs != "none") out$files <- file_sizes(run, coef_file_name(unit))
+  out
 }
 
-coef_path <- function(dir, unit) unit_path(dir, "coefs", unit, ".f32")
+coef_file_name <- function(unit) sprintf("coefs/unit_%06d.f32", unit)
+coef_path <- function(dir, unit) file.path(dir, coef_file_name(unit))
 
 # First and last target of a batch, and of these targets those that are listed, in the counting of the batch.
 batch_range <- function(spec, unit) {

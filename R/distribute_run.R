@@ -15,31 +15,58 @@ RUN_FORMAT <- 1L
 RUN_NUMERICS <- 1L
 
 # list(dir, key, spec, temporary): a new run, or the one that is in the folder already. `identity`: a named list of what
-# must be equal for that; `make_spec(dir)` writes data into the folder and returns what workers are to know.
-open_run <- function(dir, identity, resume, make_spec, call) {
+# must be equal for that; `make_data(dir)` writes data into the folder and returns their stores by name; `make_spec()`
+# returns what else workers are to know.
+open_run <- function(dir, identity, resume, make_data, make_spec, call) {
   temporary <- is.null(dir)
-  dir <- if (temporary) tempfile("voxridge-run-") else as_path(dir, "dir", call)
+  if (temporary) dir <- tempfile("voxridge-run-")
+  opened <- FALSE
+  on.exit(if (temporary && !opened) unlink(dir, recursive = TRUE))
+  path <- file.path(dir, "manifest.rds")
+  found <- if (file.exists(path)) read_manifest(path, call)
+  if (!is.null(found)) check_manifest(found, identity, resume, dir, call)
+  spec <- if (is.null(found)) make_spec()
   make_run_folder(dir, call)
   dir <- normalizePath(dir)
   path <- file.path(dir, "manifest.rds")
-  found <- if (file.exists(path)) read_manifest(path, call)
   if (is.null(found)) {
-    spec <- make_spec(dir)
     found <- list(format = RUN_FORMAT, numerics = RUN_NUMERICS, versions = run_versions(), identity = identity,
-                  key = rlang::hash(list(RUN_NUMERICS, identity)), spec = spec)
+                  key = rlang::hash(list(RUN_NUMERICS, identity)), spec = c(spec, make_data(dir)))
     write_whole(found, path, call)
-  } else {
-    check_manifest(found, identity, resume, dir, call)
+  } else if (!stores_are_there(found$spec)) {
+    data <- make_data(dir)
+    found$spec[names(data)] <- data
+    write_whole(found, path, call)
   }
   warn_other_driver(dir)
+  opened <- TRUE
   list(dir = dir, key = found$key, spec = found$spec, temporary = temporary)
 }
+
+stores_are_there <- function(spec) {
+  stores <- c(if (is_store(spec$X)) list(spec$X) else spec$Xs, list(spec$Y))
+  all(vapply(stores, function(store) all(file.exists(store$segments$path)), NA))
+}
+
+# An absolute path; the working folder may change.
+as_run_folder <- function(dir, call) {
+  if (is.null(dir)) return(NULL)
+  absolute_path(as_path(dir, "dir", call))
+}
+
+RUN_FOLDERS <- c("data", "factors", "coefs", "nodes", "failed")
+RUN_ENTRIES <- c(RUN_FOLDERS, "batches", "refits", "search", "winners", "manifest.rds", "choice.rds", "chosen.rds")
 
 make_run_folder <- function(dir, call) {
   if (file.exists(dir) && !dir.exists(dir)) {
     abort("{.arg dir} must be a folder, not the file {.file {dir}}.", "file", path = dir, call = call)
   }
-  folders <- c(dir, file.path(dir, c("data", "factors", "coefs", "nodes", "failed")))
+  foreign <- setdiff(list.files(dir), RUN_ENTRIES)
+  if (length(foreign)) {
+    abort(c("{.arg dir} must be an empty folder or that of a run, not one with {.file {foreign[1L]}}.",
+            i = "Choose a folder of its own for every run."), "conflict", path = file.path(dir, foreign), call = call)
+  }
+  folders <- c(dir, file.path(dir, RUN_FOLDERS))
   for (folder in folders) if (!dir.exists(folder)) dir.create(folder, recursive = FALSE, showWarnings = FALSE)
   if (!all(dir.exists(folders)) || file.access(dir, 2L) != 0L) {
     abort(
@@ -142,14 +169,28 @@ host_name <- function() Sys.info()[["nodename"]]
 # Of targets: of their values where they come from memory, of their files where they come from those.
 targets_identity <- function(targets) {
   Y <- targets$Y
-  if (!is_store(Y)) return(list(Y = rlang::hash(unname(Y)), Y_rows = nrow(Y), Y_columns = ncol(Y)))
+  if (!is_store(Y)) return(list(Y = values_identity(Y), Y_rows = nrow(Y), Y_columns = ncol(Y)))
   list(Y = unname(Y$segments$path), Y_rows = Y$rows, Y_columns = Y$cols, Y_type = Y$type,
        Y_checksums = rlang::hash(Y$checksums), Y_size = Y$stamp$sizes, Y_time = Y$stamp$modified)
 }
 
+# Of a matrix, without its names and other attributes.
+values_identity <- function(x) {
+  if (length(attributes(x)) > 1L) attributes(x) <- list(dim = dim(x))
+  rlang::hash(x)
+}
+
+# Of a user's function: its code, and what it refers to, be it in the workspace or where it was made.
+score_identity <- function(fun, needs) {
+  if (!is.function(fun)) return(NULL)
+  rlang::hash(c(list(code_identity(fun)), lapply(needs$globals, function(x) {
+    if (is.function(x)) code_identity(x) else x
+  })))
+}
+
 # The code of a function, without references to its source.
 code_identity <- function(fun) {
-  if (is.null(fun) || is.primitive(fun)) return(rlang::hash(fun))
+  if (is.primitive(fun)) return(rlang::hash(fun))
   plain <- utils::removeSource(fun)
   rlang::hash(list(formals(plain), body(plain)))
 }
@@ -186,13 +227,21 @@ write_checkpoint <- function(run, stage, unit, result, call) {
 read_checkpoint <- function(run, stage, unit) {
   path <- unit_path(run$dir, stage, unit)
   if (!file.exists(path)) return(NULL)
-  found <- tryCatch(readRDS(path), error = function(cnd) NULL)
+  found <- tryCatch(suppressWarnings(readRDS(path)), error = function(cnd) NULL)
   ok <- is.list(found) && identical(found$key, run$key) && identical(found$stage, stage) &&
     identical(as.integer(found$unit), as.integer(unit)) && identical(found$hash, rlang::hash(found$result))
-  if (ok) return(found$result)
-  warn(c("{.file {path}} is damaged or of another run, and counts as not there.", i = "Its work is done again."),
+  if (ok && files_are_there(run, found$result$files)) return(found$result)
+  warn(c("{.file {path}} or its files are damaged or of another run, and count as not there.",
+         i = "Their work is done again."),
        "checkpoint")
   NULL
+}
+
+# Sizes of files, named by their paths in the folder of the run.
+file_sizes <- function(run, paths) stats::setNames(file.size(file.path(run$dir, paths)), paths)
+
+files_are_there <- function(run, sizes) {
+  is.null(sizes) || identical(file_sizes(run, names(sizes)), sizes)
 }
 
 missing_units <- function(run, stage, units) units[!file.exists(unit_path(run$dir, stage, units))]

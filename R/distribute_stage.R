@@ -14,7 +14,7 @@ run_stage <- function(run, stage, units, label, call) {
   messages <- character()
   for (attempt in seq_len(run$settings$retries + 1L)) {
     if (!length(todo)) break
-    if (attempt > 1L) renew_plan()
+    if (attempt > 1L && reports$ended) renew_plan()
     alone <- attempt > 1L && attempt == run$settings$retries + 1L
     reports <- run_round(run, stage, todo, attempt, alone, tick, call)
     stop_where_final(reports, call)
@@ -44,7 +44,7 @@ deal_units <- function(units, slots, alone) {
   unname(split(units, rep_len(seq_len(slots), length(units))))
 }
 
-# list(problems, final, messages by unit, done): what the workers report.
+# list(nodes, final, messages by unit, done, ended): what the workers report; `ended`: did any of them?
 run_round <- function(run, stage, units, attempt, alone, tick, call) {
   slots <- n_slots(length(units), call)
   hands <- deal_units(units, slots, alone)
@@ -70,13 +70,14 @@ run_round <- function(run, stage, units, attempt, alone, tick, call) {
 }
 
 submit_units <- function(run, stage, units, settings) {
-  future::future(work(dir, key, stage, units, settings), globals = unit_globals(run, stage, units, settings),
-                 packages = "voxridge", seed = NULL, envir = new.env(parent = baseenv()))
+  globals <- c(run$needs$globals, unit_globals(run, stage, units, settings))
+  future::future(do.call(.voxridge_work, .voxridge_unit), globals = globals, seed = NULL,
+                 packages = c(run$needs$packages, "voxridge"), envir = new.env(parent = baseenv()))
 }
 
-# Nothing goes along but these few values: the function is found in the package, the data in the folder.
+# Nothing of ours goes along but these few values: the function is found in the package, the data in the folder.
 unit_globals <- function(run, stage, units, settings) {
-  list(work = work_on_units, dir = run$dir, key = run$key, stage = stage, units = units, settings = settings)
+  list(.voxridge_work = work_on_units, .voxridge_unit = list(run$dir, run$key, stage, units, settings))
 }
 
 wait_for <- function(futures, tick) {
@@ -92,10 +93,11 @@ wait_for <- function(futures, tick) {
 }
 
 join_reports <- function(reports, hands) {
-  out <- list(nodes = list(), final = NULL, messages = character(), done = integer())
+  out <- list(nodes = list(), final = NULL, messages = character(), done = integer(), ended = FALSE)
   for (k in seq_along(reports)) {
     one <- reports[[k]]
     if (inherits(one, "condition")) {
+      out$ended <- TRUE
       out$messages[as.character(hands[[k]])] <- paste("the worker ended:", first_line(conditionMessage(one)))
       next
     }
@@ -108,7 +110,10 @@ join_reports <- function(reports, hands) {
   out
 }
 
-first_line <- function(text) strsplit(cli::ansi_strip(text), "\n", fixed = TRUE)[[1L]][1L]
+first_line <- function(text) {
+  lines <- strsplit(cli::ansi_strip(paste(text, collapse = "\n")), "\n", fixed = TRUE)[[1L]]
+  c(lines[nzchar(lines)], "an error without words")[1L]
+}
 
 # Faults of the data, and of all nodes, are final: no further attempt would go better.
 stop_where_final <- function(reports, call) {

@@ -14,7 +14,7 @@ work_on_units <- function(dir, key, stage, units, settings, tick = function() in
   stages <- run_stages(run$spec$kind)[[stage]]
   context <- NULL
   for (unit in units) {
-    if (file.exists(stop_file(dir, settings$token))) break
+    if (file.exists(stop_file(dir, settings$token)) || !dir.exists(dir)) break
     started <- proc.time()[["elapsed"]]
     failure <- tryCatch({
       if (is.null(context)) context <- stages$prepare(run, control)
@@ -31,6 +31,7 @@ work_on_units <- function(dir, key, stage, units, settings, tick = function() in
       note_failure(dir, stage, unit, settings$attempt, failure)
       if (is_final(failure)) {
         out$final <- plain_condition(failure)
+        file.create(stop_file(dir, settings$token), showWarnings = FALSE)
         break
       }
     }
@@ -111,7 +112,7 @@ note_failure <- function(dir, stage, unit, attempt, cnd) {
   path <- file.path(dir, "failed", sprintf("%s_%06d_%d.txt", stage, unit, attempt))
   text <- c(paste("host:", host_name()), paste("process:", Sys.getpid()),
             paste("class:", paste(class(cnd), collapse = ", ")), cli::ansi_strip(conditionMessage(cnd)))
-  try(writeLines(text, path), silent = TRUE)
+  try(suppressWarnings(writeLines(text, path)), silent = TRUE)
 }
 
 # ---- data ------------------------------------------------------------------------------------
@@ -121,20 +122,11 @@ read_shared <- function(store, control, call = rlang::caller_env()) {
   run_core(core_store_columns(store, seq_len(store$cols), control), call)
 }
 
-# The user's function with the variables it needs, which may be those of the driver's workspace.
-pack_score <- function(score_func) {
-  if (!is.function(score_func)) return(list(score = score_func))
+# What a user's function refers to: variables, functions, packages. future puts them where workers look for them.
+score_needs <- function(score_func) {
+  if (!is.function(score_func)) return(NULL)
   frame <- list2env(list(score_func = score_func), parent = environment(score_func) %||% baseenv())
   needs <- future::getGlobalsAndPackages(quote(score_func(y_true, y_pred)), envir = frame, maxSize = Inf)
   globals <- unclass(needs$globals)[setdiff(names(needs$globals), "score_func")]
-  list(score = score_func, globals = lapply(globals, identity), packages = needs$packages)
-}
-
-unpack_score <- function(packed, call = rlang::caller_env()) {
-  fun <- packed$score
-  for (package in packed$packages) requireNamespace(package, quietly = TRUE)
-  if (is.function(fun) && identical(environment(fun), globalenv()) && length(packed$globals)) {
-    environment(fun) <- list2env(packed$globals, parent = globalenv())
-  }
-  as_score(fun, call)
+  list(globals = lapply(globals, identity), packages = needs$packages)
 }

@@ -79,7 +79,7 @@ class Reader {
     take_uncounted(&sum, sizeof sum);
     if (sum != sum_.value()) damaged();
   }
-  [[noreturn]] void damaged() const { throw Error(ErrorCode::file, name_ + " is no factor, or a damaged one", "path"); }
+  [[noreturn]] void damaged() const { throw Error(ErrorCode::file, name_ + " is no factor, or a damaged one: remove it, and it is made again", "path"); }
 
  private:
   void take_uncounted(void* to, int64_t size) {

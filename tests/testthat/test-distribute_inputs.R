@@ -45,3 +45,19 @@ test_that("a score that looks at several columns together is refused", {
   expect_refused(check(function(a, b) -colSums(abs(a - b)) / sum(a)), "score_func")
   expect_refused(check(function(a, b) -colSums(abs(a - b)) + seq_len(ncol(a))), "score_func")
 })
+
+test_that("a score may need as many samples as a fold holds out", {
+  design <- list(folds = as_folds(3, 270))
+  weights <- seq_len(90)
+  expect_true(is.function(check_score_columns(as_score(function(a, b) -colSums(weights * (a - b)^2)), design,
+                                              NULL)$fun))
+})
+
+test_that("names of targets that break a file are refused where there will be one", {
+  d <- random_problem(30, 5, 2, 1)
+  for (names in list(c("a\nb", "c"), c(NA, "c"))) {
+    colnames(d$Y) <- names
+    expect_refused(distribute_quietly(d$X, d$Y, return_coefs = "primal"), "Y")
+    expect_identical(names(distribute_quietly(d$X, d$Y)$best_alphas), names)
+  }
+})

@@ -28,18 +28,33 @@ test_that("a wide problem with folds that partition the samples has one factor",
   expect_identical(list.files(file.path(dir, "factors"), pattern = "factor$"), "fold_0000.factor")
 })
 
-test_that("a damaged factor is an error that names the file, and nothing is silently wrong", {
+test_that("a factor that is gone or cut is made again, a damaged one is named", {
   d <- random_problem(20, 40, 30, 3)
   dir <- withr::local_tempdir()
   first <- distribute_quietly(d$X, d$Y, dir = dir)
   file <- file.path(dir, "factors", "fold_0000.factor")
   bytes <- readBin(file, "raw", file.size(file))
-  for (damaged in list(replace(bytes, 500L, xor(bytes[500L], as.raw(1))), bytes[-1L], bytes[1:100], raw())) {
-    writeBin(damaged, file)
+  for (cut in list(bytes[-1L], raw(), NULL)) {
+    if (is.null(cut)) unlink(file) else writeBin(cut, file)
     unlink(file.path(dir, "batches"), recursive = TRUE)
-    cnd <- expect_kind(distribute_quietly(d$X, d$Y, dir = dir, retries = 0), "incomplete")
-    expect_match(conditionMessage(cnd), "fold_0000.factor")
+    expect_warning(again <- distribute_quietly(d$X, d$Y, dir = dir), class = "voxridge_warning_checkpoint")
+    expect_identical(answers_of(again), answers_of(first))
   }
-  writeBin(bytes, file)
-  expect_identical(answers_of(distribute_quietly(d$X, d$Y, dir = dir)), answers_of(first))
+  writeBin(replace(bytes, 500L, xor(bytes[500L], as.raw(1))), file)
+  unlink(file.path(dir, "batches"), recursive = TRUE)
+  cnd <- expect_kind(distribute_quietly(d$X, d$Y, dir = dir, retries = 0), "incomplete")
+  expect_match(conditionMessage(cnd), "fold_0000.factor")
+})
+
+test_that("coefficients and data that are gone are made again", {
+  d <- random_problem(20, 8, 1100, 4)
+  dir <- withr::local_tempdir()
+  fit <- function() distribute_quietly(d$X, d$Y, dir = dir, n_targets_batch = 512, return_coefs = "primal")
+  first <- answers_of(fit())
+  unlink(file.path(dir, "coefs", "unit_000002.f32"))
+  expect_warning(again <- fit(), class = "voxridge_warning_checkpoint")
+  expect_identical(answers_of(again), first)
+  unlink(file.path(dir, "data", c("X.f64", "Y.f64")))
+  unlink(file.path(dir, "batches", "unit_000001.rds"))
+  expect_identical(answers_of(fit()), first)
 })

@@ -14,6 +14,21 @@ test_that("a folder with another run is refused, with every difference named, an
   expect_identical(mismatch(score_func = "neg_mse", fit_intercept = TRUE), c("score", "fit_intercept"))
   expect_identical(mismatch(score_func = function(a, b) colMeans(a * b)), c("score_code", "score"))
   expect_identical(mismatch(precision = "single"), "single")
+  dir <- withr::local_tempdir()
+  times <- function(k) function(a, b) -k * colMeans((a - b)^2)
+  distribute_quietly(d$X, d$Y, score_func = times(1), dir = dir)
+  expect_identical(mismatch(score_func = times(2)), "score_code")
+  expect_identical(answers_of(distribute_quietly(d$X, d$Y, score_func = times(1), dir = dir)),
+                   answers_of(distribute_quietly(d$X, d$Y, score_func = times(1))))
+  k <- 1
+  score <- function(a, b) -k * colMeans((a - b)^2)
+  dir <- withr::local_tempdir()
+  distribute_quietly(d$X, d$Y, score_func = score, dir = dir)
+  k <- 3
+  expect_identical(mismatch(score_func = score), "score_code")
+  dir <- withr::local_tempdir()
+  distribute_quietly(d$X, structure(d$Y, note = "x"), dir = dir)
+  before <- tools::md5sum(list.files(dir, recursive = TRUE, full.names = TRUE))
   expect_identical(mismatch(return_coefs = "dual"), "coefs")
   expect_identical(mismatch(Y = d$Y[, 1:19]), c("Y", "Y_columns"))
   text <- conditionMessage(tryCatch(distribute_quietly(d$X, d$Y, alphas = c(1, 10), dir = dir), error = identity))
@@ -81,6 +96,20 @@ test_that("a process that has ended does not count as running", {
   skip_on_os(c("windows", "mac"))
   dead <- system("sh -c 'exit 0' & echo $!; sleep 0.2", intern = TRUE)
   expect_false(process_runs(as.integer(dead[1L])))
+})
+
+test_that("a folder with other things in it is refused, and left as it is", {
+  d <- random_problem(30, 5, 20, 8)
+  dir <- withr::local_tempdir()
+  writeLines("mine", file.path(dir, "notes.txt"))
+  expect_kind(distribute_quietly(d$X, d$Y, dir = dir), "conflict", "dir")
+  expect_identical(list.files(dir), "notes.txt")
+  withr::local_dir(dir)
+  fit <- distribute_quietly(d$X, d$Y, dir = "run", score_func = function(a, b) {
+    setwd(tempdir())
+    -colMeans((a - b)^2)
+  })
+  expect_identical(fit$dir, normalizePath(file.path(dir, "run")))
 })
 
 test_that("a folder that cannot be made or is a file is refused", {

@@ -63,10 +63,53 @@ test_that("a user's score finds its variables in the workers", {
     distribute_quietly(d$X, d$Y, score_func = score)
   })
   expect_identical(there$cv_scores, here$cv_scores)
-  workspace <- new.env(parent = globalenv())
-  packed <- list(score = eval(quote(function(a, b) -colMeans(abs(a - b)^hidden_power)), globalenv()),
-                 globals = list(hidden_power = 2), packages = character())
-  expect_equal(unpack_score(packed)$fun(cbind(1, 2), cbind(3, 5)), c(-4, -9))
+  square <- function(x) x * x
+  error_of <- function(x) square(x)
+  nested <- function(a, b) -colMeans(error_of(a - b))
+  made <- (function(k) function(a, b) -k * colMeans(error_of(a - b)))(2)
+  for (score in list(nested, made)) {
+    environment_free <- score
+    got <- under_plan(future::tweak(future::multisession, workers = 2), {
+      distribute_quietly(d$X, d$Y, score_func = environment_free)
+    })
+    expect_identical(got$cv_scores, distribute_quietly(d$X, d$Y, score_func = score)$cv_scores)
+  }
+})
+
+test_that("functions of the workspace and of attached packages are there in the workers", {
+  skip_on_cran()
+  d <- random_problem(30, 5, 20, 6)
+  script <- withr::local_tempfile(fileext = ".R")
+  data <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(d, data)
+  writeLines(c(
+    sprintf("d <- readRDS(%s)", deparse(data)),
+    "library(voxridge); library(splines)",
+    "h3 <- function(x) x * x; h2 <- function(x) h3(x) + 0 * sum(bs(1:9)[1, ])",
+    "score <- function(a, b) -colMeans(h2(a - b))",
+    "fit <- function() suppressWarnings(distribute_ridge_cv(d$X, d$Y, score_func = score, progress = FALSE))",
+    "here <- fit(); future::plan(future::multisession, workers = 2)",
+    "stopifnot(identical(fit()$cv_scores, here$cv_scores)); cat('equal')"
+  ), script)
+  said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE)
+  expect_identical(said[length(said)], "equal")
+})
+
+test_that("an error of the data stops other workers before their next unit, and futures of the user's live on", {
+  skip_on_cran()
+  d <- random_problem(30, 5, 512 * 8, 7)
+  under_plan(future::tweak(future::multisession, workers = 2), {
+    own <- future::future(1 + 1)
+    score <- function(a, b) {
+      if (ncol(a) > 3L) Sys.sleep(0.2)
+      if (ncol(a) > 3L && abs(a[1L] - first) < 1e-9) c("no", rep("numbers", ncol(a) - 1L)) else -colMeans((a - b)^2)
+    }
+    first <- d$Y[1L, 1L]
+    dir <- withr::local_tempdir()
+    expect_kind(distribute_quietly(d$X, d$Y, score_func = score, dir = dir, n_targets_batch = 512), "score")
+    expect_lt(length(list.files(file.path(dir, "batches"))), 7L)
+    expect_identical(future::value(own), 2)
+  })
 })
 
 test_that("an error is carried over without its environments", {
