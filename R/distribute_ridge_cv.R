@@ -18,13 +18,14 @@
 #' @param Y n x t numeric matrix, which is written into `dir` for the workers; or a [target_store()] whose files all
 #'   workers reach under the same path.
 #' @param score_func `"r2"` (the default), `"neg_mse"`, `"correlation"`, or a function of `(y_true, y_pred)` that scores
-#'   every column by itself and draws no random numbers.
+#'   every column by itself and draws no random numbers. The variables and packages it needs go to the workers with it.
 #' @param return_coefs `"none"` (the default), `"primal"` or `"dual"`. Coefficients come as a [target_store()] of
 #'   float32 in `dir`.
 #' @param return_cv_scores `"mean"` (the default) returns alphas x targets scores, `"all"` folds x alphas x targets,
 #'   `"none"` none.
-#' @param dir NULL (the default), or a folder for the run, which all workers reach under the same path; it is made if
-#'   its parent folder is there. NULL is for workers on this machine: a folder of this R session.
+#' @param dir NULL (the default), or a folder for the run, empty or with this run, which all workers reach under the
+#'   same path; it is made if its parent folder is there. NULL is for workers on this machine: a folder of this R
+#'   session.
 #' @param memory_gb NULL (the default), or the working memory of one worker in GB, beyond `X`, its factors and results.
 #'   NULL is half of the free memory there, shared by the workers where they are processes of one machine.
 #' @param n_targets_batch NULL (the default: at least four batches per worker, of at most 8192 targets), or how many
@@ -33,7 +34,8 @@
 #'   they go one by one, with half the memory.
 #' @param resume TRUE (the default) goes on with the run that is in `dir`. FALSE refuses a folder with a run.
 #' @param on_failure `"error"` (the default): targets that are missing after all retries raise an error, whose field
-#'   `partial` has the result of the others. `"partial"`: a warning, and NA for them.
+#'   `partial` has the result of the others. `"partial"`: a warning, and NA for them; one alpha for all needs the scores
+#'   of all, though.
 #' @param n_threads NULL (the default: all cores that the worker's scheduler or plan grants it), or the number of
 #'   threads of each worker. Workers times threads should be the number of cores.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.

@@ -157,9 +157,11 @@ void StoreReader::compare(int64_t first, int64_t count, const unsigned char* byt
 void StoreReader::compare_stripe(int64_t stripe, uint32_t found) const {
   if (layout_.checksums.empty() || found == layout_.checksums[stripe]) return;
   const int64_t from = stripe * kStripeCols, end = std::min(from + kStripeCols, layout_.cols);
+  size_t s = 0;  // the segment where they begin
+  while (s + 1 < files_.size() && layout_.segments[s + 1].first <= from) ++s;
   throw Error(ErrorCode::store_corrupt,
-              "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of " + files_[0]->name() +
-                  " are not those that were written",
+              "columns " + std::to_string(from + 1) + " to " + std::to_string(end) + " of the store (" +
+                  files_[s]->name() + ") are not those that were written",
               "checksum");
 }
 
