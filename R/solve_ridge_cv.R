@@ -53,6 +53,8 @@
 #'   `device = "cpu"`.
 #' @param coefs_path NULL (the default) returns coefficients in memory; or a new file, where they are written as a
 #'   [target_store()] of float32, features (or samples) x targets.
+#' @param scores_path NULL (the default) returns scores in memory; or a new file, where the means over folds are written
+#'   as a [target_store()] of float64, alphas x targets.
 #' @param n_threads NULL (the default, see [voxridge_threads]) or a whole number of threads.
 #' @param progress TRUE shows a progress bar on the console (stderr); never in scripts, tests and knitr.
 #'
@@ -60,7 +62,7 @@
 #' * `best_alphas`: numeric, t; the chosen values of `alphas`, bit for bit.
 #' * `coefs`: p x t, or n x t for `return_coefs = "dual"`; absent for `"none"`; a store with `coefs_path`.
 #' * `cv_scores`: folds x alphas x targets, or alphas x targets for `return_cv_scores = "mean"`; absent for `"none"`.
-#'   `"loo"` and `"gcv"` count as one fold.
+#'   `"loo"` and `"gcv"` count as one fold. A store with `scores_path`.
 #' * `backend`: `"armadillo"` or `"cuda"`.
 #' * `intercept`: numeric, t; only with `fit_intercept = TRUE`.
 #' * `diagnostics`: a list of `alpha_index` (position in `alphas`, t), `share_at_edge` (share of targets that chose the
@@ -132,8 +134,10 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
                            n_targets_batch_refit = NULL, n_alphas_batch = NULL, Y_in_cpu = TRUE,
                            return_coefs = c("primal", "dual", "none"), return_cv_scores = c("all", "mean", "none"),
                            na_targets = c("error", "skip"), precision = c("double", "single"), device = "cpu",
-                           max_gpu_memory_gb = NULL, coefs_path = NULL, n_threads = NULL, progress = interactive()) {
+                           max_gpu_memory_gb = NULL, coefs_path = NULL, scores_path = NULL, n_threads = NULL,
+                           progress = interactive()) {
   call <- rlang::current_env()
+  chosen_scores <- !missing(return_cv_scores)
   as_flag(Y_in_cpu)
   na_targets <- as_choice(na_targets, c("error", "skip"))
   alphas <- as_alphas(alphas)
@@ -141,6 +145,7 @@ solve_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alpha = T
   options <- search_options(local_alpha, conservative, n_targets_batch, n_targets_batch_refit, n_alphas_batch,
                             return_coefs, return_cv_scores, call)
   options <- c(options, coef_file(coefs_path, options$coefs, call))
+  options <- send_scores(options, scores_path, chosen_scores, call)
   backend <- solver_backend(device, precision, max_gpu_memory_gb, call)
   design <- as_design(X, setting(cv, !missing(cv)), setting(fit_intercept, !missing(fit_intercept)), call,
                       stream = TRUE)
@@ -174,27 +179,10 @@ search_ridge <- function(design, targets, alphas, score, options, backend, n_thr
     core_ridge_cv(design$X, targets$Y, pointer, folds, alphas, options, control, score$fun)
   }, call)
   if (!is.null(options$store_path)) out$value$coefs <- coef_store(out$value$coefs, design, targets, options, call)
-  finish_search(out$value, options, targets, alphas, out$backend)
-}
-
-coef_store <- function(facts, design, targets, options, call) {
-  rows <- if (options$coefs == "dual") nrow(design$X) else ncol(design$X)
-  from <- list(rows = rows, cols = ncol(targets$Y), names = targets$names, mask = NULL)
-  new_written_store(options$store_path, from, options$store_type, facts, call)
-}
-
-# Where the coefficients go instead of memory: store_path, store_type; nothing for NULL.
-coef_file <- function(path, coefs, call) {
-  if (is.null(path)) return(NULL)
-  if (coefs == "none") {
-    abort(
-      c("{.arg coefs_path} must be NULL with {.code return_coefs = \"none\"}.", i = "There is nothing to write."),
-      "conflict",
-      call = call
-    )
+  if (!is.null(options$scores_path)) {
+    out$value$cv_scores <- score_store(out$value$cv_scores, length(alphas), targets, options, call)
   }
-  path <- as_path(path, "coefs_path", call)
-  list(store_path = as_store_file(path, FALSE, "coefs_path", call), store_type = "float32")
+  finish_search(out$value, options, targets, alphas, out$backend)
 }
 
 check_conservative <- function(options, folds, call) {
@@ -225,7 +213,7 @@ check_search_memory <- function(design, targets, n_alphas, options, call) {
   results <- c(coef_bytes(nrow(design$X), ncol(design$X), t, in_memory), cv_scores = 8 * layers * n_alphas * t)
   advice <- paste(
     "Use {.code return_coefs = \"dual\"} or {.code \"none\"}, {.arg coefs_path},",
-    "{.code return_cv_scores = \"mean\"} or {.code \"none\"}, or fewer targets per call."
+    "{.arg scores_path}, {.code return_cv_scores = \"mean\"} or {.code \"none\"}, or fewer targets per call."
   )
   check_result_memory(results, advice, call)
 }
@@ -246,7 +234,11 @@ finish_search <- function(raw, options, targets, alphas, backend) {
   } else {
     raw$coefs
   }
-  out$cv_scores <- name_cv_scores(raw$cv_scores, names, targets$is_vector)
+  out$cv_scores <- if (is.null(options$scores_path)) {
+    name_cv_scores(raw$cv_scores, names, targets$is_vector)
+  } else {
+    raw$cv_scores
+  }
   out$backend <- backend$name
   if (!is.null(raw$intercept)) out$intercept <- with_names(raw$intercept, names$targets)
   out$diagnostics <- search_diagnostics(raw, targets, alphas)

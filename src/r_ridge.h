@@ -157,6 +157,13 @@ class CvResult {
     } else if (wanted == "mean") {
       scores_ = new_array({n_alphas, n_targets}, {R_NilValue, element(names, "targets")});
     }
+    const SEXP path = element(options, "scores_path");
+    if (!Rf_isNull(path)) {
+      const std::string file = Rcpp::as<std::string>(path);
+      with_conditions(
+          [&] { score_store_ = std::make_unique<voxridge::StoreWriter>(file, n_alphas, n_targets, false); });
+      out.score_store = score_store_.get();
+    }
     out.alpha_index = chosen_.data();
     out.fold_scores = wanted == "all" ? data_of(scores_) : nullptr;
     out.mean_scores = wanted == "mean" ? data_of(scores_) : nullptr;
@@ -166,6 +173,7 @@ class CvResult {
   // After the fit.
   Rcpp::List list(bool single, const Rcpp::List& control) {
     with_conditions([&] { coefs_.finish(); });
+    if (score_store_) with_conditions([&] { scores_ = facts_list(score_store_->finish()); });
     return Rcpp::List::create(Rcpp::Named("alpha_index") = r_places(chosen_), Rcpp::Named("coefs") = coefs_.coefs,
                               Rcpp::Named("intercept") = coefs_.intercept, Rcpp::Named("cv_scores") = scores_,
                               Rcpp::Named("constant_targets") = places_of(out.constant),
@@ -177,7 +185,8 @@ class CvResult {
 
  private:
   CoefResult coefs_;
-  Rcpp::RObject scores_ = R_NilValue;
+  Rcpp::RObject scores_ = R_NilValue;  // or what is known of the store with them
+  std::unique_ptr<voxridge::StoreWriter> score_store_;
   std::vector<int> chosen_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "arma_view.h"
+
 namespace voxridge {
 
 CvResults::CvResults(const Targets& targets, const RidgeCvOptions& options, RidgeCvOutputs& out)
@@ -26,13 +28,15 @@ void CvResults::add_fold(TileRange tile, int64_t fold, int64_t n_folds, const ar
 void CvResults::choose(TileRange tile, const FoldMeans& means) {
   arma::subview_col<double> total = out_.tile_totals.col(tile.first / kTileCols);
   total.zeros();
+  StoreWriter* const store = out_.score_store;
+  arma::mat stored(store != nullptr ? n_alphas() : 0, tile.cols, arma::fill::none);
   for (int64_t j = 0; j < tile.cols; ++j) {
     const int64_t target = tile.first + j;
     const double* scores = means.mean().colptr(j);
     const bool skip = skipped(targets_, target);
     out_.alpha_index[target] = -1;
-    if (out_.mean_scores != nullptr) {
-      double* to = out_.mean_scores + target * n_alphas();
+    if (store != nullptr || out_.mean_scores != nullptr) {
+      double* const to = store != nullptr ? stored.colptr(j) : out_.mean_scores + target * n_alphas();
       skip ? std::fill_n(to, n_alphas(), targets_.missing) : std::copy_n(scores, n_alphas(), to);
     }
     if (skip) continue;
@@ -46,6 +50,7 @@ void CvResults::choose(TileRange tile, const FoldMeans& means) {
     }
     out_.alpha_index[target] = static_cast<int>(chosen);
   }
+  if (store != nullptr) store->write(tile.first, view_of(stored));
 }
 
 // Tiles are added in their order, so the sum does not depend on which thread was first.

@@ -117,9 +117,10 @@ struct RidgeCvOptions {
 };
 
 struct RidgeCvOutputs {
-  int* alpha_index = nullptr;     // t, 0-based; -1 for skipped targets
-  double* fold_scores = nullptr;  // folds x alphas x t, or nullptr
-  double* mean_scores = nullptr;  // alphas x t, or nullptr
+  int* alpha_index = nullptr;          // t, 0-based; -1 for skipped targets
+  double* fold_scores = nullptr;       // folds x alphas x t, or nullptr
+  double* mean_scores = nullptr;       // alphas x t, or nullptr
+  StoreWriter* score_store = nullptr;  // takes the mean scores, tile by tile, in place of `mean_scores`
   CoefOutputs coefs;
   std::vector<char> constant;  // t: constant over the held-out rows of some fold
   arma::mat tile_totals;       // alphas x tiles: sums of the mean scores of the targets of each tile
