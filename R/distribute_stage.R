@@ -71,7 +71,7 @@ run_round <- function(run, stage, units, attempt, alone, tick, call) {
 
 submit_units <- function(run, stage, units, settings) {
   globals <- c(run$needs$globals, unit_globals(run, stage, units, settings))
-  future::future(do.call(.voxridge_work, .voxridge_unit), globals = globals, seed = NULL,
+  future::future(quote(do.call(.voxridge_work, .voxridge_unit)), substitute = FALSE, globals = globals, seed = NULL,
                  packages = c(run$needs$packages, "voxridge"), envir = new.env(parent = baseenv()))
 }
 
