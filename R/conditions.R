@@ -127,6 +127,9 @@ abort <- function(message, what, ..., call = rlang::caller_env(), .envir = paren
   )
 }
 
+# Names and texts that cli is to show as they are.
+escape <- function(x) gsub("}", "}}", gsub("{", "{{", x, fixed = TRUE), fixed = TRUE)
+
 # Warns at every call: for facts of the data.
 warn <- function(message, what, ..., .envir = parent.frame()) {
   cli::cli_warn(

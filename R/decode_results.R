@@ -226,7 +226,7 @@ check_any_location <- function(scores, failures, places, call) {
   words <- sprintf("%s (%s): %s", names(table), format_count(as.vector(table)), FAILURE_WORDS[names(table)])
   detail <- failures$detail[failures$reason == "user_error"][1L]
   if (length(detail) && !is.na(detail)) words <- c(words, paste("First message:", detail))
-  words <- gsub("}", "}}", gsub("{", "{{", words, fixed = TRUE), fixed = TRUE)
+  words <- escape(words)
   abort(
     c("{.arg where} must have a location that can be decoded, not none of {format_count(places$n)}.",
       stats::setNames(words, rep("i", length(words)))),

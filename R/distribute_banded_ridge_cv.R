@@ -84,12 +84,8 @@ distribute_banded_ridge_cv <- function(Xs, Y, bands = NULL, n_iter = 100, concen
                              single = backend$precision == "single"))
   identity <- c(
     list(kind = "banded", Xs = rlang::hash(lapply(unname(design$bands$Xs), values_identity)), Xs_rows = design$n,
-         Xs_columns = unname(sizes), columns_order = rlang::hash(design$bands$order)),
-    targets_identity(targets),
-    list(skipped = targets$skip, candidates = rlang::hash(drawn), alphas = alphas,
-         folds = rlang::hash(core_folds(design$folds)), n_folds = n_folds(design$folds),
-         score_code = score_identity(score_func, needs)),
-    options[c("score", "fit_intercept", "local_alpha", "conservative", "coefs", "cv_scores", "single")]
+         Xs_columns = unname(sizes), columns_order = rlang::hash(design$bands$order), candidates = rlang::hash(drawn)),
+    shared_identity(targets, design, alphas, options, score_func, needs)
   )
   make_data <- function(dir) {
     Xs <- lapply(seq_along(design$bands$Xs), function(b) {

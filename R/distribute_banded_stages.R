@@ -30,12 +30,10 @@ search_candidates <- function(context, run, unit, control) {
 }
 
 # A unit is a share of the winners, of as many shares as there were workers at first.
-winner_share <- function(winners, unit, n_shares) winners[seq_along(winners) %% n_shares == unit %% n_shares]
-
 factor_winners <- function(context, run, unit, control) {
   spec <- run$spec
   winners <- readRDS(file.path(run$dir, "choice.rds"))$winners
-  own <- winner_share(winners, unit, spec$n_shares)
+  own <- share_of(winners, unit, spec$n_shares)
   core_write_banded_factors(context$Xs, spec$folds, spec$alphas, spec$gammas, spec$jitter, spec$options, own,
                             file.path(run$dir, "factors"), banded_control(run, control))
   list(files = file_sizes(run, sprintf("factors/candidate_%06d.factor", own)))

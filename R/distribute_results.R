@@ -41,7 +41,7 @@ add_columns <- function(total, columns) {
 }
 
 # One alpha for all targets, and the coefficients at it.
-refit_shared <- function(run, raw, units, targets, alphas, options, call) {
+refit_shared <- function(run, raw, units, alphas, options, call) {
   best <- which(raw$totals == max(raw$totals, na.rm = TRUE))
   chosen <- best[which.max(alphas[best])]
   raw$alpha_index[!is.na(raw$alpha_index)] <- chosen
@@ -111,7 +111,7 @@ complete_stage <- function(run, stage, units, label, call) {
 incomplete_lines <- function(left) {
   messages <- ifelse(is.na(left$message), "no word from its worker", left$message)
   lines <- paste0("unit ", left$unit, ": ", messages)
-  no_markup(stats::setNames(utils::head(lines, 3L), rep("x", min(3L, length(lines)))))
+  escape(stats::setNames(utils::head(lines, 3L), rep("x", min(3L, length(lines)))))
 }
 
 abort_incomplete <- function(left, run, partial, missing, call) {

@@ -111,10 +111,7 @@ distribute_ridge_cv <- function(X, Y, alphas = c(0.1, 1, 10), cv = 5, local_alph
   plan <- plan_batches(targets, settings, call)
   identity <- c(
     list(kind = "ridge", X = values_identity(design$X), X_rows = nrow(design$X), X_columns = ncol(design$X)),
-    targets_identity(targets),
-    list(skipped = targets$skip, alphas = alphas, folds = rlang::hash(core_folds(design$folds)),
-         n_folds = n_folds(design$folds), score_code = score_identity(score_func, needs)),
-    options[c("score", "fit_intercept", "local_alpha", "conservative", "coefs", "cv_scores", "single")]
+    shared_identity(targets, design, alphas, options, score_func, needs)
   )
   make_data <- function(dir) {
     list(X = shared_store(design$X, file.path(dir, "data", "X.f64"), call),
@@ -150,7 +147,7 @@ fit_batches <- function(run, design, targets, alphas, options, backend, call) {
     # one alpha for all needs the scores of all
     abort_incomplete(left, run, NULL, missing_range(run, left$unit), call)
   }
-  if (!options$local_alpha) raw <- refit_shared(run, raw, units, targets, alphas, options, call)
+  if (!options$local_alpha) raw <- refit_shared(run, raw, units, alphas, options, call)
   if (!is.null(raw$left)) left <- raw$left
   missing <- missing_range(run, left$unit)
   unknown <- missing_range(run, raw$missing_units)

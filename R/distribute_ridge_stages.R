@@ -4,6 +4,9 @@ run_stages <- function(kind) {
   switch(kind, ridge = RIDGE_STAGES, banded = BANDED_STAGES)
 }
 
+# Every n-th of some things, from the number of the unit on.
+share_of <- function(all, unit, n_shares) all[seq_along(all) %% n_shares == unit %% n_shares]
+
 # A unit is a share of the factors, of `spec$n_shares`.
 prepare_factors <- function(run, control) list(X = read_shared(run$spec$X, control))
 
@@ -13,7 +16,7 @@ make_factors <- function(context, run, unit, control) {
                list(smallest_alpha = min(spec$alphas), n_threads = spec$n_threads))
   facts <- core_write_factors(context$X, spec$folds, options, file.path(run$dir, "factors"), unit - 1L, spec$n_shares,
                               control)
-  own <- facts$which[seq_along(facts$which) %% spec$n_shares == unit %% spec$n_shares]
+  own <- share_of(facts$which, unit, spec$n_shares)
   facts$files <- file_sizes(run, sprintf("factors/fold_%04d.factor", own + 1L))
   facts
 }

@@ -110,7 +110,7 @@ check_manifest <- function(found, identity, resume, dir, call) {
       paste0(field, ": ", short_value(found$identity[[field]]), " in the folder, ", short_value(identity[[field]]),
              " now")
     }, "")
-    lines <- stats::setNames(no_markup(lines), rep("x", length(lines)))
+    lines <- stats::setNames(escape(lines), rep("x", length(lines)))
     abort(
       c("{.arg dir} must be an empty folder or that of the same run, not that of another run.", lines,
         i = "Nothing was changed. Choose another folder, or make the call that began the run."),
@@ -127,9 +127,6 @@ check_manifest <- function(found, identity, resume, dir, call) {
     )
   }
 }
-
-# A text that cli is to show as it is.
-no_markup <- function(text) gsub("}", "}}", gsub("{", "{{", text, fixed = TRUE), fixed = TRUE)
 
 short_value <- function(x) {
   if (is.null(x)) return("nothing")
@@ -172,6 +169,16 @@ targets_identity <- function(targets) {
   if (!is_store(Y)) return(list(Y = values_identity(Y), Y_rows = nrow(Y), Y_columns = ncol(Y)))
   list(Y = unname(Y$segments$path), Y_rows = Y$rows, Y_columns = Y$cols, Y_type = Y$type,
        Y_checksums = rlang::hash(Y$checksums), Y_size = Y$stamp$sizes, Y_time = Y$stamp$modified)
+}
+
+# What runs of both kinds have in common.
+shared_identity <- function(targets, design, alphas, options, score_func, needs) {
+  c(
+    targets_identity(targets),
+    list(skipped = targets$skip, alphas = alphas, folds = rlang::hash(core_folds(design$folds)),
+         n_folds = n_folds(design$folds), score_code = score_identity(score_func, needs)),
+    options[c("score", "fit_intercept", "local_alpha", "conservative", "coefs", "cv_scores", "single")]
+  )
 }
 
 # Of a matrix, without its names and other attributes.

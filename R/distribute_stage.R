@@ -119,7 +119,7 @@ first_line <- function(text) {
 stop_where_final <- function(reports, call) {
   if (!is.null(reports$final)) {
     final <- reports$final
-    do.call(abort, c(list(no_markup(final$message), final$what), final$fields, list(call = call)))
+    do.call(abort, c(list(escape(final$message), final$what), final$fields, list(call = call)))
   }
   problems <- lapply(reports$nodes, `[[`, "problem")
   found <- problems[!vapply(problems, is.null, NA)]

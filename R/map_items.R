@@ -160,7 +160,7 @@ finish_map <- function(found, x, on_error, call) {
   names <- first_few(table$name)
   reasons <- paste0(table$name, ": ", table$reason)
   shown <- stats::setNames(utils::head(reasons, 3L), rep("x", min(n, 3L)))
-  shown <- gsub("}", "}}", gsub("{", "{{", shown, fixed = TRUE), fixed = TRUE)
+  shown <- escape(shown)
   abort(
     c("{.arg x} must have items that can be read and that {.arg f} can work on, not {n} of {length(found$failed)} that
        failed ({names}).", shown, i = "The field {.field results} of this condition has those of the others."),

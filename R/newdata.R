@@ -77,9 +77,6 @@ abort_columns <- function(missing, unknown, again, arg, what, call) {
   )
 }
 
-# Names shown as they are by cli.
-escape <- function(x) gsub("}", "}}", gsub("{", "{{", x, fixed = TRUE), fixed = TRUE)
-
 # Targets for a fit, samples x targets, in the order of the fit; those that the fit skipped may be anything.
 newdata_targets <- function(fit, Y, n, call) {
   skip <- skipped_by_fit(fit)

@@ -21,7 +21,7 @@ test_that("shares of the winners are dealt out whole", {
   for (n_shares in 1:5) {
     for (n_winners in 1:7) {
       winners <- seq_len(n_winners)
-      dealt <- lapply(seq_len(min(n_shares, n_winners)), winner_share, winners = winners, n_shares = n_shares)
+      dealt <- lapply(seq_len(min(n_shares, n_winners)), share_of, all = winners, n_shares = n_shares)
       expect_identical(sort(unlist(dealt)), winners)
     }
   }
